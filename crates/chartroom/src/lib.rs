@@ -1,0 +1,1 @@
+//! One binary for people who run coding agents: sessions, senses, charts.

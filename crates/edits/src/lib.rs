@@ -1,0 +1,1 @@
+//! A safe pen: edit, write, apply_patch; write first, then append what the compiler says.

@@ -1,0 +1,1 @@
+//! What the code says: chunks, embeddings, stores, proof, search, outline, call graph.

@@ -1,0 +1,1 @@
+//! The index: tool inputs, envelopes, hints.

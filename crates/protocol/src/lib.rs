@@ -1,0 +1,22 @@
+//! What Chartroom says: data that crosses a socket or a pipe. No I/O.
+//!
+//! A type that is `Serialize` here is a promise: it has a golden snapshot, and the page's TypeScript type is
+//! generated from it.
+
+pub mod agent;
+pub mod error;
+pub mod ids;
+pub mod project;
+pub mod session;
+pub mod stream;
+pub mod turn;
+pub mod upsert;
+pub mod ws;
+
+/// The language service's messages.
+pub mod lsp;
+
+/// The index's envelopes.
+pub mod index;
+
+pub mod typescript;

@@ -1,0 +1,1 @@
+//! The language service: diagnostics, status, configuration.

@@ -1,0 +1,61 @@
+//! The page's TypeScript types, made from the Rust ones. `cargo xtask types` writes them; CI checks for drift.
+
+use std::any::TypeId;
+use std::collections::{BTreeMap, HashSet};
+
+use ts_rs::{Config, TS, TypeVisitor};
+
+/// Returns the text of `ui/src/protocol.ts`: every type that crosses the socket, by name.
+pub fn bindings() -> String {
+    let mut declarations =
+        Declarations { config: Config::new(), seen: HashSet::new(), by_name: BTreeMap::new() };
+    roots(&mut declarations);
+    let mut text = String::from("// Generated from crates/protocol by `cargo xtask types`. Do not edit.\n");
+    for declaration in declarations.by_name.values() {
+        text.push_str("\nexport ");
+        text.push_str(declaration);
+        text.push('\n');
+    }
+    text
+}
+
+/// The messages the page reads and writes; what they are made of follows by itself.
+fn roots(to: &mut impl TypeVisitor) {
+    to.visit::<crate::ws::ServerFrame>();
+    to.visit::<crate::ws::ClientFrame>();
+    to.visit::<crate::error::ErrorResponse>();
+    to.visit::<crate::agent::AgentListResponse>();
+    to.visit::<crate::agent::HealthResponse>();
+    to.visit::<crate::project::AddProjectParams>();
+    to.visit::<crate::project::ProjectListResponse>();
+    to.visit::<crate::project::TrustParams>();
+    to.visit::<crate::project::FileListResponse>();
+    to.visit::<crate::session::CreateSessionParams>();
+    to.visit::<crate::session::SessionResponse>();
+    to.visit::<crate::session::SessionListResponse>();
+    to.visit::<crate::session::SessionStatusResponse>();
+    to.visit::<crate::session::SendResponse>();
+    to.visit::<crate::session::QueueResponse>();
+    to.visit::<crate::session::SetTitleParams>();
+    to.visit::<crate::session::SessionOptions>();
+}
+
+struct Declarations {
+    config: Config,
+    seen: HashSet<TypeId>,
+    by_name: BTreeMap<String, String>,
+}
+
+impl TypeVisitor for Declarations {
+    fn visit<T: TS + 'static + ?Sized>(&mut self) {
+        if !self.seen.insert(TypeId::of::<T>()) {
+            return;
+        }
+        // Only types of our own have an output path; strings, lists and maps are named in place.
+        if T::output_path().is_some() {
+            self.by_name.insert(T::name(&self.config), T::decl(&self.config));
+        }
+        T::visit_dependencies(self);
+        T::visit_generics(self);
+    }
+}

@@ -1,0 +1,1 @@
+//! The conversation: provider trait, session actor, upsert processor, journal, history.

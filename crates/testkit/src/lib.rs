@@ -1,0 +1,1 @@
+//! The rehearsal: fixtures, scripted fakes, scripted model APIs. For tests only.

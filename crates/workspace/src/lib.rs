@@ -1,0 +1,1 @@
+//! Where the code is: canonical roots, trust, boundary check, ignore rules, the one file walker.
