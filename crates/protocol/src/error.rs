@@ -62,3 +62,42 @@ pub enum ErrorCode {
     MethodNotAllowed,
     Internal,
 }
+
+impl ErrorCode {
+    /// Returns the code as it stands on the wire, e.g. `SESSION_NOT_FOUND`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::UnsupportedCliType => "UNSUPPORTED_CLI_TYPE",
+            Self::SessionNotFound => "SESSION_NOT_FOUND",
+            Self::ProcessCrash => "PROCESS_CRASH",
+            Self::ProtocolError => "PROTOCOL_ERROR",
+            Self::InvalidStreamEvent => "INVALID_STREAM_EVENT",
+            Self::InterruptFailed => "INTERRUPT_FAILED",
+            Self::SessionCreateFailed => "SESSION_CREATE_FAILED",
+            Self::ResponseError => "RESPONSE_ERROR",
+            Self::ProjectIdRequired => "PROJECT_ID_REQUIRED",
+            Self::InvalidPath => "INVALID_PATH",
+            Self::DuplicateProject => "DUPLICATE_PROJECT",
+            Self::NotFound => "NOT_FOUND",
+            Self::WorkspaceUntrusted => "WORKSPACE_UNTRUSTED",
+            Self::QuestionNotFound => "QUESTION_NOT_FOUND",
+            Self::QueuedMessageNotFound => "QUEUED_MESSAGE_NOT_FOUND",
+            Self::AgentNotInstalled => "AGENT_NOT_INSTALLED",
+            Self::MessageTooLarge => "MESSAGE_TOO_LARGE",
+            Self::InvalidRequest => "INVALID_REQUEST",
+            Self::Unauthorized => "UNAUTHORIZED",
+            Self::ForbiddenOrigin => "FORBIDDEN_ORIGIN",
+            Self::ForbiddenHost => "FORBIDDEN_HOST",
+            Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
+            Self::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
+            Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+            Self::Internal => "INTERNAL",
+        }
+    }
+}
+
+impl std::fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,218 @@
+//! What a CLI provider is: the seam between the conversation and the agents.
+//!
+//! A provider hands out upserts and turn events only; how it gets them out of its CLI is its own affair (both of
+//! ours translate to canonical stream events and let [`UpsertProcessor`](crate::UpsertProcessor) batch them).
+
+mod error;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chartroom_protocol::agent::Agent;
+use chartroom_protocol::ids::{CliType, QuestionId, SessionId, TurnId};
+use chartroom_protocol::session::{AnswerParams, Question, SendParams, SessionOptions};
+use chartroom_protocol::turn::TurnEvent;
+use chartroom_protocol::upsert::Upsert;
+use futures_util::stream::BoxStream;
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+
+pub use error::ProviderError;
+
+/// One kind of agent: makes sessions and brings them back.
+#[async_trait]
+pub trait Provider: Send + Sync {
+    /// Returns the key by which the API and the config name this agent.
+    fn cli_type(&self) -> &CliType;
+
+    /// Tells whether the agent is on this machine, and how to install it if not.
+    fn agent(&self) -> Agent;
+
+    /// Starts an agent on a new conversation.
+    async fn create_session(&self, options: CreateOptions) -> Result<ProviderSession, ProviderError>;
+
+    /// Starts an agent on a conversation that exists; `SESSION_NOT_FOUND` if the agent does not know it.
+    async fn load_session(
+        &self,
+        session_id: &SessionId,
+        options: LoadOptions,
+    ) -> Result<ProviderSession, ProviderError>;
+
+    /// Finds the conversations that the agent keeps for a project, in any order. Starts no process.
+    async fn discover(&self, project_dir: &Path) -> Result<Vec<DiscoveredSession>, ProviderError>;
+
+    /// Tells that a person works in this project now, so that a session may be asked for soon.
+    fn project_opened(&self, _project_dir: &Path) {}
+}
+
+/// A running agent with one conversation.
+///
+/// The session's task never waits for these calls while it reads the outputs, so an implementation may wait for
+/// its CLI to answer. Dropping the last handle ends the process and everything below it.
+#[async_trait]
+pub trait AgentHandle: Send + Sync {
+    /// Gives the agent a message and returns when the turn is bound to `turn_id` (not when it ends).
+    ///
+    /// Every output of the turn carries this id, beginning with `turn_started`. A dead process answers
+    /// `PROCESS_CRASH`.
+    async fn send_message(&self, turn_id: &TurnId, message: SendParams) -> Result<(), ProviderError>;
+
+    /// Interrupts the running turn; its end arrives as an output. Without a running turn nothing happens.
+    async fn cancel_turn(&self) -> Result<(), ProviderError>;
+
+    /// Answers a pending question; `QUESTION_NOT_FOUND` when it is not pending any more.
+    async fn answer(&self, params: AnswerParams) -> Result<(), ProviderError>;
+
+    async fn set_model(&self, model: &str) -> Result<(), ProviderError>;
+
+    async fn set_mode(&self, mode: &str) -> Result<(), ProviderError>;
+
+    /// Tells whether the process can still take a message.
+    fn is_alive(&self) -> bool;
+
+    /// Ends the process and everything below it, and returns when all are gone.
+    async fn kill(&self);
+}
+
+/// A session as the provider hands it over: the way in, the way out, and what was said before.
+pub struct ProviderSession {
+    /// The CLI's own id, so that resume works after a restart of ours.
+    pub session_id: SessionId,
+    pub handle: Arc<dyn AgentHandle>,
+    /// What the agent says. Bounded by the provider: the session reads it promptly, whoever reads the session.
+    pub outputs: mpsc::Receiver<ProviderOutput>,
+    /// The conversation so far; empty for a new one.
+    pub history: History,
+}
+
+/// What was said before, oldest first, as complete items with the agent's own ids.
+pub struct History {
+    /// A stream, because a session file may be larger than we want to hold in memory.
+    pub items: BoxStream<'static, Upsert>,
+    /// Whether `source_timestamp` is when the item was really said. If so, what was said outside Chartroom since
+    /// the journal's last entry can be told from what the journal has already.
+    pub dated: bool,
+}
+
+impl History {
+    /// Returns the history of a new conversation.
+    pub fn empty() -> Self {
+        Self::of(Vec::new())
+    }
+
+    /// Returns a history that is in memory already, with real timestamps.
+    pub fn of(items: Vec<Upsert>) -> Self {
+        Self { items: Box::pin(futures_util::stream::iter(items)), dated: true }
+    }
+}
+
+/// Everything that can come out of an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ProviderOutput {
+    Upsert(Upsert),
+    /// A turn that the agent begins by itself comes with an id of the provider's making.
+    Turn(TurnEvent),
+    /// The agent waits for a person.
+    Question(Question),
+    /// The agent waits no longer (answered, interrupted or withdrawn).
+    QuestionClosed(QuestionId),
+    /// A passing remark for the status line, e.g. "API overloaded, retry 2 of 10 in 4 s"; `None` clears it.
+    Note(Option<String>),
+    /// The models, modes and commands to choose from, and the chosen ones; replaces what was said before.
+    Options(SessionOptions),
+    /// The agent's own title for the conversation.
+    Title(String),
+    /// The process is gone; nothing follows. Before it come the buffered items as `error` and the `turn_error` of
+    /// a running turn ([`Pump::destroy`](crate::Pump::destroy) makes both). Closing the channel without it means
+    /// the same with less to say.
+    Exited {
+        message: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct CreateOptions {
+    /// Canonical, existing and trusted.
+    pub project_dir: PathBuf,
+    pub model: Option<String>,
+    pub mode: Option<String>,
+    pub provider_options: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadOptions {
+    /// Canonical, existing and trusted.
+    pub project_dir: PathBuf,
+    pub model: Option<String>,
+    pub mode: Option<String>,
+    pub provider_options: Map<String, Value>,
+}
+
+/// A conversation that the user had with the agent outside Chartroom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiscoveredSession {
+    pub session_id: SessionId,
+    /// The first user message, in full or cut; [`title`](crate::provider::title) cuts it.
+    pub first_message: String,
+    /// ISO 8601 UTC.
+    pub last_activity: String,
+}
+
+/// Makes the id of a turn.
+pub fn new_turn_id() -> TurnId {
+    TurnId(uuid::Uuid::new_v4().to_string())
+}
+
+const TITLE_LENGTH: usize = 50;
+
+/// Makes a title of the first user message: one line, cut at a word within 50 characters.
+pub fn title(first_message: &str) -> String {
+    let mut title = String::new();
+    let mut length = 0;
+    for word in first_message.split_whitespace() {
+        let word_length = word.chars().count();
+        let gap = usize::from(!title.is_empty());
+        if length + gap + word_length > TITLE_LENGTH {
+            if title.is_empty() {
+                // One endless word: better cut than nameless.
+                title.extend(word.chars().take(TITLE_LENGTH));
+            }
+            break;
+        }
+        if gap == 1 {
+            title.push(' ');
+        }
+        title.push_str(word);
+        length += gap + word_length;
+    }
+    if title.is_empty() { "New session".to_owned() } else { title }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::title;
+
+    #[test]
+    fn a_title_is_the_first_message_cut_at_a_word_within_50_characters() {
+        assert_eq!(title("fix the build"), "fix the build");
+        assert_eq!(title("  fix\n\tthe   build \n"), "fix the build");
+        assert_eq!(
+            title("please rename the function that parses the config file everywhere"),
+            "please rename the function that parses the config"
+        );
+        let fifty = "a".repeat(24) + " " + &"b".repeat(25);
+        assert_eq!(title(&fifty), fifty);
+        assert_eq!(title(&(fifty.clone() + "c")), "a".repeat(24));
+    }
+
+    #[test]
+    fn a_title_of_one_endless_word_is_cut_inside_it() {
+        assert_eq!(title(&"ü".repeat(80)), "ü".repeat(50));
+    }
+
+    #[test]
+    fn an_empty_message_still_has_a_title() {
+        assert_eq!(title(" \n "), "New session");
+    }
+}

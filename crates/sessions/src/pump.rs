@@ -1,0 +1,91 @@
+//! Drives an [`UpsertProcessor`] on the real clock and sends what it says to the session.
+
+use std::collections::VecDeque;
+
+use chartroom_protocol::stream::{ErrorDetail, StreamEventEnvelope};
+use tokio::sync::mpsc;
+
+use crate::clock::Clock;
+use crate::provider::ProviderOutput;
+use crate::upsert::{ProcessorConfig, StreamOutput, UpsertProcessor};
+
+/// A processor with its clock and its way out. A provider's task owns one and selects over its own lines and
+/// [`tick_when_due`](Self::tick_when_due).
+pub struct Pump {
+    clock: Clock,
+    processor: UpsertProcessor,
+    /// Bounded by the provider. When it is full the provider waits, and so does the agent's pipe.
+    outputs: mpsc::Sender<ProviderOutput>,
+    /// Taken from the processor and not sent yet: a dropped `tick_when_due` must not lose them.
+    unsent: VecDeque<ProviderOutput>,
+}
+
+impl Pump {
+    pub fn new(config: ProcessorConfig, outputs: mpsc::Sender<ProviderOutput>) -> Self {
+        Self {
+            clock: Clock::start(),
+            processor: UpsertProcessor::new(config),
+            outputs,
+            unsent: VecDeque::new(),
+        }
+    }
+
+    /// Returns the pump's clock, for the timestamps of envelopes.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Takes one event and sends what follows from it.
+    pub async fn push(&mut self, envelope: &StreamEventEnvelope) {
+        let outputs = self.processor.push(self.clock.now(), envelope);
+        self.keep(outputs);
+        self.flush().await;
+    }
+
+    /// Waits until content has waited long enough, and sends it; for ever if nothing waits.
+    ///
+    /// May be dropped at any await and called again: what was not sent yet is sent first by the next call.
+    pub async fn tick_when_due(&mut self) {
+        self.flush().await;
+        match self.processor.next_deadline() {
+            Some(deadline) => tokio::time::sleep_until(self.clock.instant(deadline)).await,
+            None => std::future::pending().await,
+        }
+        let outputs = self.processor.tick(self.clock.now());
+        self.keep(outputs);
+        self.flush().await;
+    }
+
+    /// Ends every open item and turn because of `error`. [`ProviderOutput::Exited`] is the caller's to send.
+    pub async fn destroy(&mut self, error: &ErrorDetail) {
+        let outputs = self.processor.destroy(self.clock.now(), error);
+        self.keep(outputs);
+        self.flush().await;
+    }
+
+    /// Sends something that is no stream event, in its place among those that are.
+    pub async fn output(&mut self, output: ProviderOutput) {
+        self.unsent.push_back(output);
+        self.flush().await;
+    }
+
+    fn keep(&mut self, outputs: Vec<StreamOutput>) {
+        self.unsent.extend(outputs.into_iter().map(ProviderOutput::from));
+    }
+
+    async fn flush(&mut self) {
+        while !self.unsent.is_empty() {
+            match self.outputs.reserve().await {
+                Ok(permit) => {
+                    if let Some(output) = self.unsent.pop_front() {
+                        permit.send(output);
+                    }
+                }
+                Err(_closed) => {
+                    tracing::debug!("the session is gone, its agent's output goes nowhere");
+                    self.unsent.clear();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Which agents there are, by their key.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chartroom_protocol::agent::Agent;
+use chartroom_protocol::ids::CliType;
+
+use crate::provider::{Provider, ProviderError};
+
+/// The providers by CLI type; filled once at start.
+#[derive(Clone, Default)]
+pub struct Registry {
+    providers: BTreeMap<CliType, Arc<dyn Provider>>,
+}
+
+impl Registry {
+    /// Adds a provider under its own type; a second one of the same type replaces the first.
+    pub fn register(&mut self, provider: Arc<dyn Provider>) {
+        self.providers.insert(provider.cli_type().clone(), provider);
+    }
+
+    /// Returns the provider for a type, or `UNSUPPORTED_CLI_TYPE`.
+    pub fn get(&self, cli_type: &CliType) -> Result<Arc<dyn Provider>, ProviderError> {
+        self.providers.get(cli_type).cloned().ok_or_else(|| ProviderError::unsupported_cli_type(cli_type))
+    }
+
+    /// Returns all providers, by type.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<dyn Provider>> {
+        self.providers.values()
+    }
+
+    /// Returns what is known of each agent on this machine, by type.
+    pub fn agents(&self) -> Vec<Agent> {
+        self.all().map(|provider| provider.agent()).collect()
+    }
+}
