@@ -1,1 +1,17 @@
-//! The language service: diagnostics, status, configuration.
+//! The language service: diagnostics, status, configuration, and what crosses the pipe to its process.
+
+mod config;
+mod diagnostic;
+mod service;
+mod status;
+
+#[cfg(test)]
+mod tests;
+
+pub use config::{LspConfig, LspSetting, ServerSettings};
+pub use diagnostic::{Code, Diagnostic, Severity};
+pub use service::{
+    Bootstrap, CheckFileParams, CheckOutcome, CheckParams, CheckResponse, CheckScope, DiagnosticsAfterParams,
+    DiagnosticsResponse, FileDiagnostics, FileText, RestartParams, ServerOutcome, methods,
+};
+pub use status::{Freshness, LspStatusResponse, ServerState, ServerStatus};

@@ -38,6 +38,9 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::session::QueueResponse>();
     to.visit::<crate::session::SetTitleParams>();
     to.visit::<crate::session::SessionOptions>();
+    to.visit::<crate::lsp::LspStatusResponse>();
+    to.visit::<crate::lsp::CheckResponse>();
+    to.visit::<crate::lsp::RestartParams>();
 }
 
 struct Declarations {
