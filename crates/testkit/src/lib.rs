@@ -1,1 +1,6 @@
-//! The rehearsal: fixtures, scripted fakes, scripted model APIs. For tests only.
+//! The rehearsal: fixtures, scripted fakes, scripted model APIs. For tests only, so it may panic with a clear word.
+
+pub mod fakes;
+pub mod model_api;
+pub mod project;
+pub mod tools;

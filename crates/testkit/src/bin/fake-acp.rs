@@ -1,0 +1,2 @@
+//! fake-acp
+fn main() {}

@@ -1,0 +1,2 @@
+//! fake-claude
+fn main() {}

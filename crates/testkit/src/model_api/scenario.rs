@@ -1,0 +1,164 @@
+//! What the model says: blocks and an ending, the same for both APIs, and the markers that choose them.
+//!
+//! | marker in the last user message | answer |
+//! |---|---|
+//! | `[[say:TEXT]]` | TEXT |
+//! | `[[think]]` | thinking, then text |
+//! | `[[tool:NAME:{JSON}]]` | "I will use NAME.", then the tool |
+//! | `[[tools:[["NAME",{JSON}],…]]]` | several tools at once |
+//! | `[[patch:TEXT]]` | Codex's apply_patch with TEXT |
+//! | `[[gate:NAME]]` | "before ", waits at the gate, "after" |
+//! | `[[err:STATUS:TIMES]]` | an API error that many times, then text |
+//! | `[[midfail]]` | text, then an error in mid-stream |
+//! | `[[hang]]` | a stream that begins and never goes on |
+//!
+//! A message that ends in tool results is answered with what the last tool said; anything else with a greeting.
+
+use serde_json::Value;
+
+/// One answer of the model API.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    Reply(Reply),
+    Error { status: u16 },
+}
+
+impl From<Reply> for Answer {
+    fn from(reply: Reply) -> Self {
+        Self::Reply(reply)
+    }
+}
+
+/// One streamed message.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    pub blocks: Vec<Block>,
+    pub ending: Ending,
+}
+
+#[derive(Debug, Clone)]
+pub enum Block {
+    Text(String),
+    /// Text in pieces of our choosing, with gates between them.
+    Pieces(Vec<Piece>),
+    Thinking(String),
+    Tool {
+        name: String,
+        input: Value,
+    },
+    /// Codex's freeform apply_patch tool.
+    Patch(String),
+}
+
+#[derive(Debug, Clone)]
+pub enum Piece {
+    Text(String),
+    Gate(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Stop,
+    /// An error event in mid-stream, after the last block's text.
+    Fail,
+    /// The stream stays open and says nothing more.
+    Hang,
+}
+
+impl Reply {
+    /// Makes an answer of one text.
+    pub fn text(text: &str) -> Self {
+        Self { blocks: vec![Block::Text(text.to_owned())], ending: Ending::Stop }
+    }
+
+    /// Makes an answer of blocks that ends well.
+    pub fn blocks(blocks: Vec<Block>) -> Self {
+        Self { blocks, ending: Ending::Stop }
+    }
+
+    /// Makes an answer that says a word and uses a tool.
+    pub fn tool(name: &str, input: Value) -> Self {
+        let say = Block::Text(format!("I will use {name}."));
+        Self::blocks(vec![say, Block::Tool { name: name.to_owned(), input }])
+    }
+
+    /// Makes an answer that stops at a gate between two words.
+    pub fn gated(gate: &str) -> Self {
+        Self::blocks(vec![Block::Pieces(vec![
+            Piece::Text("before ".to_owned()),
+            Piece::Gate(gate.to_owned()),
+            Piece::Text("after".to_owned()),
+        ])])
+    }
+}
+
+/// What the last user message asks for.
+#[derive(Debug, Clone, Default)]
+pub struct Prompt {
+    pub text: String,
+    /// The text of the last tool result, when the conversation ends in one.
+    pub tool_result: Option<String>,
+}
+
+pub(crate) enum Choice {
+    Reply(Reply),
+    Error { status: u16, times: u32 },
+}
+
+pub(crate) fn choose(prompt: &Prompt) -> Choice {
+    if let Some(result) = &prompt.tool_result {
+        let first_line = result.lines().next().unwrap_or_default();
+        return Choice::Reply(Reply::text(&format!("Done. The tool said: {first_line}")));
+    }
+    let Some(marker) = marker(&prompt.text) else {
+        return Choice::Reply(Reply::text("Hello from the scripted model."));
+    };
+    let (word, rest) = marker.split_once(':').unwrap_or((marker, ""));
+    let reply = match word {
+        "say" => Reply::text(rest),
+        "think" => Reply::blocks(vec![
+            Block::Thinking("Let me think about this.".to_owned()),
+            Block::Text("I have thought.".to_owned()),
+        ]),
+        "tool" => {
+            let (name, input) = rest.split_once(':').unwrap_or((rest, "{}"));
+            Reply::tool(name, serde_json::from_str(input).unwrap_or_default())
+        }
+        "tools" => {
+            let tools: Vec<(String, Value)> = serde_json::from_str(rest).unwrap_or_default();
+            Reply::blocks(tools.into_iter().map(|(name, input)| Block::Tool { name, input }).collect())
+        }
+        "patch" => Reply::blocks(vec![Block::Patch(rest.to_owned())]),
+        "gate" => Reply::gated(rest),
+        "err" => {
+            let (status, times) = rest.split_once(':').unwrap_or((rest, "1000000"));
+            return Choice::Error {
+                status: status.parse().unwrap_or(500),
+                times: times.parse().unwrap_or(u32::MAX),
+            };
+        }
+        "midfail" => {
+            Reply { blocks: vec![Block::Text("partial answer then".to_owned())], ending: Ending::Fail }
+        }
+        "hang" => Reply { blocks: vec![Block::Text("one moment".to_owned())], ending: Ending::Hang },
+        _ => Reply::text("Hello from the scripted model."),
+    };
+    Choice::Reply(reply)
+}
+
+fn marker(text: &str) -> Option<&str> {
+    let start = text.find("[[")? + 2;
+    let end = text.rfind("]]")?;
+    text.get(start..end)
+}
+
+/// Cuts a text into the deltas that a model would stream: words with their spaces.
+pub(crate) fn deltas(text: &str) -> Vec<String> {
+    text.split_inclusive(' ').map(str::to_owned).collect()
+}
+
+/// Cuts JSON text into short pieces, to exercise reassembly.
+pub(crate) fn json_deltas(json: &str) -> Vec<String> {
+    let characters: Vec<char> = json.chars().collect();
+    characters.chunks(12).map(|piece| piece.iter().collect()).collect()
+}
