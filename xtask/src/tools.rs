@@ -1,0 +1,163 @@
+//! What the tests drive: agent CLIs, language servers, a browser. Installed by name, into one folder of ours.
+//!
+//! Nothing is skipped silently: what cannot be installed fails with the command that would install it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::process::{answers, command, output, run, target_dir};
+
+/// One set of packages that live together.
+struct Set {
+    name: &'static str,
+    source: Source,
+}
+
+enum Source {
+    /// npm packages, in a folder of their own so that two versions of one package can stand side by side.
+    Npm(&'static [&'static str]),
+    /// Python packages in one virtual environment.
+    Python(&'static [&'static str]),
+    /// Pure Python wheels, unpacked: real code to index.
+    PythonSources(&'static [&'static str]),
+    /// Debian packages, each with the program that shows it is there.
+    Debian(&'static [(&'static str, &'static str)]),
+    /// A component of the Rust toolchain.
+    Rustup(&'static str, &'static str),
+}
+
+const SETS: &[Set] = &[
+    // Pinned: the CLIs change often, and the tests know what these say.
+    Set {
+        name: "agents",
+        source: Source::Npm(&["@anthropic-ai/claude-code@2.1.325", "@zed-industries/codex-acp@0.16.0"]),
+    },
+    Set { name: "ts6", source: Source::Npm(&["typescript@6.0.3", "typescript-language-server@5.3.0"]) },
+    Set { name: "ts7", source: Source::Npm(&["typescript@7.0.2"]) },
+    Set { name: "eslint", source: Source::Npm(&["eslint@10.14.0", "vscode-langservers-extracted@4.10.0"]) },
+    Set { name: "pyright", source: Source::Npm(&["pyright@1.1.414"]) },
+    Set { name: "inspector", source: Source::Npm(&["@modelcontextprotocol/inspector@0.17.2"]) },
+    Set { name: "browser", source: Source::Npm(&["playwright-core@1.65.0", "axe-core@4.14.0"]) },
+    Set { name: "py", source: Source::Python(&["ty==0.0.100"]) },
+    Set { name: "sources", source: Source::PythonSources(&["django==5.2.8"]) },
+    Set {
+        name: "debian",
+        source: Source::Debian(&[
+            ("chromium", "chromium"),
+            ("golang-go", "go"),
+            ("gopls", "gopls"),
+            ("clangd", "clangd"),
+            ("bubblewrap", "bwrap"),
+            ("ripgrep", "rg"),
+            ("git", "git"),
+        ]),
+    },
+    Set { name: "rust-analyzer", source: Source::Rustup("rust-analyzer", "rust-analyzer") },
+];
+
+/// Returns the folder of the tools; the tests find it through the same variable.
+pub(crate) fn dir() -> PathBuf {
+    std::env::var_os("CHARTROOM_TEST_TOOLS").map_or_else(|| target_dir().join("test-tools"), PathBuf::from)
+}
+
+/// Installs the named sets, or all; what is there already is left alone.
+pub(crate) fn install(names: &[String]) -> anyhow::Result<()> {
+    if let Some(unknown) = names.iter().find(|name| SETS.iter().all(|set| set.name != name.as_str())) {
+        let known: Vec<_> = SETS.iter().map(|set| set.name).collect();
+        bail!("there is no set `{unknown}`; known are {}", known.join(", "));
+    }
+    for set in SETS.iter().filter(|set| names.is_empty() || names.iter().any(|name| name == set.name)) {
+        install_set(set).with_context(|| format!("installing the test tools `{}`", set.name))?;
+    }
+    Ok(())
+}
+
+fn install_set(set: &Set) -> anyhow::Result<()> {
+    let folder = dir().join(set.name);
+    match &set.source {
+        Source::Npm(packages) => with_stamp(&folder, packages, || {
+            fs::write(folder.join("package.json"), "{\"private\":true}\n")?;
+            let mut npm = command("npm");
+            npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--save-exact"])
+                .args(*packages);
+            run(npm.current_dir(&folder))
+        }),
+        Source::Python(packages) => with_stamp(&folder, packages, || {
+            run(command("python3").args(["-m", "venv"]).arg(&folder))?;
+            run(command(folder.join("bin/pip")).args(["install", "--quiet"]).args(*packages))
+        }),
+        Source::PythonSources(packages) => with_stamp(&folder, packages, || {
+            let mut pip = command("python3");
+            pip.args([
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--only-binary",
+                ":all:",
+                "--dest",
+                ".",
+            ]);
+            run(pip.args(*packages).current_dir(&folder))?;
+            for wheel in fs::read_dir(&folder)? {
+                let wheel = wheel?.path();
+                if wheel.extension().is_some_and(|extension| extension == "whl") {
+                    run(command("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&folder))?;
+                    fs::remove_file(&wheel)?;
+                }
+            }
+            Ok(())
+        }),
+        Source::Debian(packages) => install_debian(packages),
+        Source::Rustup(component, program) => {
+            if !answers(program, "--version") {
+                run(command("rustup").args(["component", "add", component]))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Runs `make` in a fresh folder unless the stamp says that exactly these packages are there.
+fn with_stamp(
+    folder: &Path,
+    packages: &[&str],
+    make: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let stamp = folder.join(".installed");
+    let wanted = packages.join("\n");
+    if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+        return Ok(());
+    }
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    make()?;
+    // The stamp comes last: an installation that was cut short is done again.
+    fs::write(&stamp, wanted)?;
+    Ok(())
+}
+
+fn install_debian(packages: &[(&str, &str)]) -> anyhow::Result<()> {
+    let on_path = |program: &str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    };
+    let missing: Vec<&str> =
+        packages.iter().filter(|(_, program)| !on_path(program)).map(|(package, _)| *package).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let mend = format!("apt-get install -y {}", missing.join(" "));
+    if output(command("id").arg("-u")).map(|user| user.trim() != "0").unwrap_or(true) {
+        bail!("these programs are missing and installing them needs root: run `sudo {mend}`");
+    }
+    run(command("apt-get").args(["update", "-qq"]))?;
+    let mut apt = command("apt-get");
+    apt.args(["install", "-y", "-qq", "--no-install-recommends"]).args(&missing);
+    run(apt.env("DEBIAN_FRONTEND", "noninteractive")).with_context(|| format!("try `{mend}` by hand"))
+}

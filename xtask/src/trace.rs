@@ -1,0 +1,70 @@
+//! Traceability: every id of the seeds has a line, and every line names tests that exist.
+
+mod ids;
+mod references;
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+
+use crate::process::root;
+
+/// What shows an id.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Word(String),
+    Tests {
+        tests: Vec<String>,
+    },
+    NotApplicable {
+        #[serde(rename = "not-applicable")]
+        reason: String,
+    },
+}
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    let path = root().join("docs/traceability.toml");
+    let text = fs::read_to_string(&path).context("reading docs/traceability.toml")?;
+    let sections: BTreeMap<String, BTreeMap<String, Entry>> =
+        toml::from_str(&text).context("docs/traceability.toml")?;
+    let entries: BTreeMap<&str, &Entry> =
+        sections.values().flatten().map(|(id, entry)| (id.as_str(), entry)).collect();
+
+    let tests = references::existing_tests()?;
+    let mut problems = Vec::new();
+    let (mut n_shown, mut n_pending, mut n_not_applicable) = (0, 0, 0);
+    for id in ids::all() {
+        match entries.get(id.as_str()) {
+            None => problems.push(format!("{id} has no line")),
+            Some(Entry::Word(word)) if word == "pending" => n_pending += 1,
+            Some(Entry::Word(word)) => problems.push(format!("{id}: `{word}` is none of the known forms")),
+            Some(Entry::NotApplicable { reason }) if reason.trim().len() < 10 => {
+                problems.push(format!("{id} is not applicable without a reason"));
+            }
+            Some(Entry::NotApplicable { .. }) => n_not_applicable += 1,
+            Some(Entry::Tests { tests }) if tests.is_empty() => problems.push(format!("{id} names no test")),
+            Some(Entry::Tests { tests: named }) => {
+                n_shown += 1;
+                for test in named {
+                    if !tests.contains(test) {
+                        problems.push(format!("{id}: there is no test `{test}`"));
+                    }
+                }
+            }
+        }
+    }
+    let known = ids::all();
+    for id in entries.keys() {
+        if !known.iter().any(|known| known == id) {
+            problems.push(format!("{id} is no id of the seeds"));
+        }
+    }
+    eprintln!("traceability: {n_shown} shown, {n_pending} pending, {n_not_applicable} not applicable");
+    if !problems.is_empty() {
+        bail!("docs/traceability.toml:\n  {}", problems.join("\n  "));
+    }
+    Ok(())
+}
