@@ -1,0 +1,82 @@
+// The HTTP side of the server: one function per route, errors as a value that names the server's code.
+
+import type {
+  AgentListResponse,
+  CreateSessionParams,
+  ErrorResponse,
+  FileListResponse,
+  HealthResponse,
+  Project,
+  ProjectListResponse,
+  SessionListResponse,
+  SessionResponse,
+  SessionStatusResponse,
+} from './protocol'
+
+/** An answer outside 2xx. `code` is the server's, or `UNREACHABLE` when there was no answer. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  let response: Response
+  try {
+    response = await fetch(path, {
+      method,
+      credentials: 'same-origin',
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    })
+  } catch {
+    throw new ApiError(0, 'UNREACHABLE', 'the server does not answer')
+  }
+  const text = await response.text()
+  if (!response.ok) throw errorOf(response.status, text)
+  return (text === '' ? undefined : JSON.parse(text)) as T
+}
+
+function errorOf(status: number, text: string): ApiError {
+  try {
+    const { error } = JSON.parse(text) as ErrorResponse
+    return new ApiError(status, error.code, error.message)
+  } catch {
+    return new ApiError(status, 'UNKNOWN', `the server answered ${status}`)
+  }
+}
+
+const id = encodeURIComponent
+
+export const health = () => call<HealthResponse>('GET', '/api/health')
+export const agents = () => call<AgentListResponse>('GET', '/api/agents')
+export const projects = () => call<ProjectListResponse>('GET', '/api/project')
+export const addProject = (path: string) => call<Project>('POST', '/api/project', { path })
+export const removeProject = (projectId: string) => call<void>('DELETE', `/api/project/${id(projectId)}`)
+export const trustProject = (projectId: string, realPath: string, trusted: boolean) =>
+  call<Project>('POST', `/api/project/${id(projectId)}/trust`, { realPath, trusted })
+export const projectFiles = (projectId: string, query: string) =>
+  call<FileListResponse>('GET', `/api/project/${id(projectId)}/files?query=${id(query)}`)
+export const sessions = (projectId: string) =>
+  call<SessionListResponse>('GET', `/api/session/list?projectId=${id(projectId)}`)
+export const createSession = (params: CreateSessionParams) =>
+  call<SessionResponse>('POST', '/api/session/create', params)
+export const loadSession = (sessionId: string) =>
+  call<SessionResponse>('POST', `/api/session/${id(sessionId)}/load`, {})
+export const sessionStatus = (sessionId: string) =>
+  call<SessionStatusResponse>('GET', `/api/session/${id(sessionId)}/status`)
+
+/** Reads a route that this server may not have (yet): a 404 is `undefined`, not an error. */
+export async function optional<T>(path: string): Promise<T | undefined> {
+  try {
+    return await call<T>('GET', path)
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined
+    throw error
+  }
+}

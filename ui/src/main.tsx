@@ -1,0 +1,8 @@
+// The page's entry: styles, then the app.
+
+import './styles/base.css'
+import { render } from 'solid-js/web'
+import { App } from './App'
+
+const root = document.getElementById('root')
+if (root) render(() => <App />, root)
