@@ -36,7 +36,7 @@ pub(crate) fn run(scope: Scope) -> anyhow::Result<()> {
     process::run(cargo().args(["test", "--doc", "--workspace", "--all-features", "--quiet"]))?;
     if scope == Scope::Everything {
         // Real programs take the machine for themselves: one story at a time.
-        nextest(REAL, &["--test-threads", "1"])?;
+        nextest(REAL, &["--profile", "real"])?;
         pictures::run_script("ui/browser/run.mjs", "debug")?;
     }
     trace::run()
