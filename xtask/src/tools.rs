@@ -20,7 +20,7 @@ enum Source {
     Npm(&'static [&'static str]),
     /// Python packages in one virtual environment.
     Python(&'static [&'static str]),
-    /// Pure Python wheels, unpacked: real code to index.
+    /// Python source distributions, unpacked: real code to index.
     PythonSources(&'static [&'static str]),
     /// Debian packages, each with the program that shows it is there.
     Debian(&'static [(&'static str, &'static str)]),
@@ -96,17 +96,17 @@ fn install_set(set: &Set) -> anyhow::Result<()> {
                 "download",
                 "--quiet",
                 "--no-deps",
-                "--only-binary",
+                "--no-binary",
                 ":all:",
                 "--dest",
                 ".",
             ]);
             run(pip.args(*packages).current_dir(&folder))?;
-            for wheel in fs::read_dir(&folder)? {
-                let wheel = wheel?.path();
-                if wheel.extension().is_some_and(|extension| extension == "whl") {
-                    run(command("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&folder))?;
-                    fs::remove_file(&wheel)?;
+            for archive in fs::read_dir(&folder)? {
+                let archive = archive?.path();
+                if archive.extension().is_some_and(|extension| extension == "gz") {
+                    run(command("tar").arg("xzf").arg(&archive).current_dir(&folder))?;
+                    fs::remove_file(&archive)?;
                 }
             }
             Ok(())
