@@ -1,1 +1,9 @@
 //! What the code says: chunks, embeddings, stores, proof, search, outline, call graph.
+//!
+//! The crate has two halves. The *state* half (catalog, proof, gates, lease, lifecycle, sync, tools) decides what
+//! may be answered and who may write; the *content* half (chunk, symbols, graph, embed, embedded, manifest, query,
+//! rank) reads source and finds things in it. They meet in [`store`], which is plain data and two small traits.
+
+pub mod content;
+pub mod embed;
+pub mod store;

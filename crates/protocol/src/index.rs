@@ -1,1 +1,27 @@
 //! The index: tool inputs, envelopes, hints.
+//!
+//! Six tools, one file each for what they take and give; what they share (statuses, reasons, hints, warnings,
+//! freshness) beside them.
+
+pub mod call_graph;
+pub mod config;
+pub mod freshness;
+pub mod hints;
+pub mod list;
+pub mod manage;
+pub mod outline;
+pub mod read;
+pub mod search;
+
+pub use call_graph::*;
+pub use config::*;
+pub use freshness::*;
+pub use hints::*;
+pub use list::*;
+pub use manage::*;
+pub use outline::*;
+pub use read::*;
+pub use search::*;
+
+#[cfg(test)]
+mod tests;

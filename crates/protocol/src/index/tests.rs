@@ -1,0 +1,1 @@
+//! Golden answers and round trips of the index.
