@@ -1,1 +1,13 @@
 //! How Chartroom says it: child processes under a keeper, framing, one JSON-RPC peer.
+//!
+//! Nothing here knows what a message means. [`spawn`] starts a process that cannot outlive us, [`codec`] cuts
+//! a byte stream into messages and keeps going after garbage, [`rpc`] pairs requests with answers.
+
+pub mod child;
+pub mod codec;
+pub mod keeper;
+pub mod rpc;
+
+pub use child::{Child, ChildSpec, Exit, Keeper, KillSwitch, SpawnError, spawn};
+pub use codec::{Framing, Received};
+pub use rpc::{Handler, Peer, PeerOptions, ResponseError, RpcError, connect};

@@ -1,0 +1,107 @@
+//! Finding, killing and reaping every process below the keeper.
+
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+
+use super::drain;
+use crate::child::Exit;
+
+/// A process that cannot be killed (another user's, or stuck in the kernel) must not keep the keeper for ever.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Reaps everyone who has ended. Returns how `child` ended, when it was among them.
+pub(super) fn reap(child: Pid) -> Option<Exit> {
+    let mut exit = None;
+    while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
+        if pid == child {
+            exit = Some(exit_of(status));
+        }
+    }
+    exit
+}
+
+/// Kills and reaps until nobody is left below us. Returns how `child` ended, when it was still there.
+///
+/// Orphans of a killed process become our children, because we are a subreaper, so that the next round finds
+/// them however they had hidden.
+pub(super) fn kill_all(child: Pid, child_signals: &UnixStream) -> Option<Exit> {
+    let mut exit = None;
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        kill_round(child);
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == child => exit = Some(exit_of(status)),
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                // Nobody is left.
+                Err(_) => return exit,
+            }
+        }
+        if Instant::now() > deadline {
+            return exit;
+        }
+        let mut fds = [PollFd::new(child_signals, PollFlags::IN)];
+        let pause = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+        // Interrupted or not, the next round looks again.
+        poll(&mut fds, Some(&pause)).ok();
+        drain(child_signals);
+    }
+}
+
+/// Stops everyone first, so that nobody forks while the others are being killed.
+#[cfg(target_os = "linux")]
+fn kill_round(_child: Pid) {
+    let below = below_us();
+    for signal in [Signal::STOP, Signal::KILL] {
+        for pid in &below {
+            // It may have ended since; or it belongs to someone else, and the deadline deals with that.
+            rustix::process::kill_process(*pid, signal).ok();
+        }
+    }
+}
+
+/// Without `/proc` there is the child's process group; a process that left it is out of reach.
+#[cfg(not(target_os = "linux"))]
+fn kill_round(child: Pid) {
+    rustix::process::kill_process_group(child, Signal::KILL).ok();
+}
+
+/// Every process whose line of parents leads to us.
+#[cfg(target_os = "linux")]
+fn below_us() -> Vec<Pid> {
+    let parents: Vec<(i32, i32)> = std::fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .filter_map(|pid| Some((pid, parent_of(pid)?)))
+        .collect();
+    let mut below = vec![rustix::process::getpid().as_raw_nonzero().get()];
+    let mut next = 0;
+    while next < below.len() {
+        let parent = below[next];
+        below.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        next += 1;
+    }
+    below.into_iter().skip(1).filter_map(Pid::from_raw).collect()
+}
+
+#[cfg(target_os = "linux")]
+fn parent_of(pid: i32) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in parentheses, may hold anything: the fields begin after the last one.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+fn exit_of(status: WaitStatus) -> Exit {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Lost,
+    }
+}
