@@ -7,7 +7,7 @@ use chartroom_transport::{Child, ChildSpec, Exit, Keeper, spawn};
 use tokio::io::AsyncReadExt;
 
 fn keeper() -> Keeper {
-    Keeper { program: PathBuf::from(env!("CARGO_BIN_EXE_test-keeper")), args: vec!["keeper".into()] }
+    Keeper { program: PathBuf::from(env!("CARGO_BIN_EXE_transport-keeper")), args: vec!["keeper".into()] }
 }
 
 fn shell(script: &str) -> Child {
