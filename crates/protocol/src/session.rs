@@ -147,6 +147,10 @@ pub struct Question {
     Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there are few at a time; a box would only make them harder to match"
+)]
 pub enum QuestionBody {
     /// May this tool run? Shown in full: the exact command or path, control characters escaped by the page.
     Permission {

@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod provider;
 pub mod registry;
+pub mod store;
 pub mod upsert;
 
 mod pump;
@@ -16,4 +17,5 @@ pub use provider::{
 };
 pub use pump::Pump;
 pub use registry::Registry;
+pub use store::{Store, StoreError};
 pub use upsert::{ProcessorConfig, StreamOutput, UpsertProcessor};

@@ -36,6 +36,7 @@ impl Default for ProcessorConfig {
 
 /// What the processor says.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "nearly every one is the large variant")]
 pub enum StreamOutput {
     Upsert(Upsert),
     Turn(TurnEvent),

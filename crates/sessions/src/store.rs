@@ -1,0 +1,139 @@
+//! What is kept: projects, sessions, their journals, queues and pending questions, in one SQLite file.
+//!
+//! One thread writes. It takes everything that waits, runs it in one transaction and answers when that is
+//! committed, so that fifty streaming sessions cost one commit a tick and not fifty. Readers have connections of
+//! their own and never wait for a writer (WAL).
+
+mod journal;
+mod open;
+mod projects;
+mod questions;
+mod queue;
+mod schema;
+mod sessions;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+pub use journal::{Backlog, HistoryPage, JournalRow, NewRow, OpenState, RowKind};
+pub use open::{Opened, SetAside, SetAsideReason};
+pub use projects::{AddedProject, StoredProject};
+pub use queue::StoredMessage;
+pub use sessions::{SessionChange, StoredSession};
+pub use writer::Durability;
+
+/// Trouble with the store; each variant is mended differently.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    #[error("another chartroom uses {path}; stop it, or choose another data folder")]
+    Locked { path: PathBuf },
+    #[error("cannot use {path}: {reason}")]
+    Unusable { path: PathBuf, reason: String },
+    /// A full disk, a damaged page: the statement failed and its changes were taken back.
+    #[error("the store refused: {0}")]
+    Database(Arc<rusqlite::Error>),
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(Arc::new(error))
+    }
+}
+
+/// The store's handle; clones share it, and dropping the last one closes the file.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    writer: writer::Writer,
+    readers: Readers,
+    /// Held so that a second server cannot open the same store.
+    _lock: std::fs::File,
+}
+
+impl Store {
+    /// Opens the store at `path`, making or migrating it. A file that is damaged or of a newer version is renamed
+    /// and reported, never overwritten.
+    pub fn open(path: &Path) -> Result<Opened, StoreError> {
+        open::open(path)
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        durability: Durability,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.inner.writer.run(durability, work).await
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.inner.readers.run(work).await
+    }
+}
+
+const READERS: usize = 4;
+
+/// Connections that can only read. At most four reads run at a time; the others wait their turn.
+struct Readers {
+    path: PathBuf,
+    idle: Arc<Mutex<Vec<Connection>>>,
+    permits: Arc<Semaphore>,
+}
+
+impl Readers {
+    fn new(path: PathBuf) -> Self {
+        Self { path, idle: Arc::default(), permits: Arc::new(Semaphore::new(READERS)) }
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_closed| StoreError::Closed)?;
+        let path = self.path.clone();
+        let idle = Arc::clone(&self.idle);
+        let result = tokio::task::spawn_blocking(move || {
+            let pooled = lock(&idle).pop();
+            let connection = match pooled {
+                Some(connection) => connection,
+                None => open::reader(&path)?,
+            };
+            // One snapshot for all of the work's statements.
+            let transaction = connection.unchecked_transaction()?;
+            let result = work(&transaction);
+            drop(transaction);
+            lock(&idle).push(connection);
+            result
+        })
+        .await;
+        drop(permit);
+        result.unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+/// A lock that a panicking test thread poisoned guards nothing that could be half-changed here.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Reads JSON that we wrote ourselves; damage is reported as a database error, not a panic.
+fn from_json<T: serde::de::DeserializeOwned>(column: usize, text: &str) -> Result<T, rusqlite::Error> {
+    serde_json::from_str(text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
+    })
+}
+
+fn to_json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("our wire types have string keys only, so they always serialize")
+}

@@ -1,0 +1,285 @@
+//! The journal: what each session said, under a sequence number per session.
+//!
+//! Only the state matters to a reader, so of each item at most two rows are kept while its turn runs: the first,
+//! which holds its place in the conversation, and the last, which holds its content. When the turn has ended the
+//! first goes too. A reader that was away takes the rows after the last seq it has; where the missing first rows
+//! would put new items in another order than the conversation's, it takes the whole state instead.
+
+use chartroom_protocol::ids::{ItemId, SessionId};
+use chartroom_protocol::turn::TurnEvent;
+use chartroom_protocol::upsert::{Upsert, UpsertStatus};
+use rusqlite::{Connection, params};
+
+use super::{Durability, Store, StoreError, from_json, sessions};
+
+/// A row to be appended. The JSON is made once and goes to the readers as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRow {
+    pub seq: u64,
+    pub kind: RowKind,
+    /// ISO 8601 UTC.
+    pub at: String,
+    pub json: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowKind {
+    Upsert(ItemId),
+    Turn,
+}
+
+/// A row as a reader takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalRow {
+    pub seq: u64,
+    pub is_turn: bool,
+    pub json: String,
+}
+
+/// What a reader that was away is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Backlog {
+    /// These, in order.
+    Rows(Vec<JournalRow>),
+    /// Rows would not do; take the whole state.
+    Gone,
+}
+
+/// The whole state up to `seq`, as JSON texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HistoryPage {
+    pub seq: u64,
+    /// The last upsert of each item, in the order the items appeared.
+    pub entries: Vec<String>,
+    pub turns: Vec<String>,
+    /// The place before which there is more, if there is.
+    pub earlier: Option<u64>,
+}
+
+/// What a dead process left open.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OpenState {
+    pub last_seq: u64,
+    /// When the last row was written, ISO 8601 UTC.
+    pub last_at: Option<String>,
+    /// Turns that began and have no end.
+    pub turns: Vec<TurnEvent>,
+    /// Items of those turns that were being written, at their last state.
+    pub items: Vec<Upsert>,
+    /// The last thing a user said.
+    pub last_user_message: Option<String>,
+}
+
+impl Store {
+    /// Appends rows in the order of their seq, and forgets what lies between an item's first row and this one.
+    pub async fn append(&self, session_id: &SessionId, rows: Vec<NewRow>) -> Result<(), StoreError> {
+        let session_id = session_id.clone();
+        self.write(Durability::Process, move |connection| {
+            let key = sessions::key(connection, &session_id)?;
+            for row in &rows {
+                append(connection, key, row)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Forgets the first rows of items that have later ones, from `since` on: their turn has ended.
+    pub async fn compact(&self, session_id: &SessionId, since: u64) -> Result<(), StoreError> {
+        let session_id = session_id.clone();
+        self.write(Durability::Process, move |connection| {
+            let key = sessions::key(connection, &session_id)?;
+            connection
+                .prepare_cached(
+                    "DELETE FROM journal WHERE session = ?1 AND seq >= ?2 AND item_id IS NOT NULL AND EXISTS \
+                     (SELECT 1 FROM journal AS later WHERE later.session = journal.session \
+                      AND later.item_id = journal.item_id AND later.seq > journal.seq)",
+                )?
+                .execute(params![key, seq_column(since)])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Returns what a reader that has everything up to `after` is missing.
+    pub async fn backlog(&self, session_id: &SessionId, after: u64) -> Result<Backlog, StoreError> {
+        let session_id = session_id.clone();
+        self.read(move |connection| backlog(connection, sessions::key(connection, &session_id)?, after)).await
+    }
+
+    /// Returns the state: the newest items that fit into `max_bytes` (at least one), before `before` if given.
+    pub async fn history(
+        &self,
+        session_id: &SessionId,
+        before: Option<u64>,
+        max_bytes: usize,
+    ) -> Result<HistoryPage, StoreError> {
+        let session_id = session_id.clone();
+        self.read(move |connection| {
+            history(connection, sessions::key(connection, &session_id)?, before, max_bytes)
+        })
+        .await
+    }
+
+    /// Returns what is open and where the journal ends.
+    pub async fn open_state(&self, session_id: &SessionId) -> Result<OpenState, StoreError> {
+        let session_id = session_id.clone();
+        self.read(move |connection| open_state(connection, sessions::key(connection, &session_id)?)).await
+    }
+}
+
+fn append(connection: &Connection, key: i64, row: &NewRow) -> Result<(), StoreError> {
+    let seq = seq_column(row.seq);
+    match &row.kind {
+        RowKind::Turn => {
+            connection
+                .prepare_cached(
+                    "INSERT INTO journal (session, seq, first_seq, kind, item_id, at, json) \
+                     VALUES (?1, ?2, ?2, 'turn', NULL, ?3, ?4)",
+                )?
+                .execute(params![key, seq, row.at, row.json])?;
+        }
+        RowKind::Upsert(item_id) => {
+            connection
+                .prepare_cached(
+                    "INSERT INTO journal (session, seq, first_seq, kind, item_id, at, json) VALUES (?1, ?2, \
+                     coalesce((SELECT min(first_seq) FROM journal WHERE session = ?1 AND item_id = ?3), ?2), \
+                     'upsert', ?3, ?4, ?5)",
+                )?
+                .execute(params![key, seq, item_id.as_str(), row.at, row.json])?;
+            connection
+                .prepare_cached(
+                    "DELETE FROM journal WHERE session = ?1 AND item_id = ?3 AND seq > first_seq AND seq < ?2",
+                )?
+                .execute(params![key, seq, item_id.as_str()])?;
+        }
+    }
+    Ok(())
+}
+
+fn backlog(connection: &Connection, key: i64, after: u64) -> Result<Backlog, StoreError> {
+    if after > last_seq(connection, key)? {
+        // The reader knows more than we do: this is not the journal it read.
+        return Ok(Backlog::Gone);
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, first_seq, kind, json FROM journal WHERE session = ?1 AND seq > ?2 ORDER BY seq",
+    )?;
+    let mut found = statement.query(params![key, seq_column(after)])?;
+    let mut rows: Vec<JournalRow> = Vec::new();
+    let mut last_new_place = after;
+    while let Some(row) = found.next()? {
+        let seq = seq_value(row.get(0)?);
+        let place = seq_value(row.get(1)?);
+        let is_turn = row.get_ref(2)?.as_str().is_ok_and(|kind| kind == "turn");
+        let appears_here = !is_turn
+            && place > after
+            && (place == seq || rows.binary_search_by_key(&place, |row| row.seq).is_err());
+        if appears_here {
+            if place < last_new_place {
+                // Its first row is compacted away, and an item that belongs after it was sent before.
+                return Ok(Backlog::Gone);
+            }
+            last_new_place = place;
+        }
+        rows.push(JournalRow { seq, is_turn, json: row.get(3)? });
+    }
+    Ok(Backlog::Rows(rows))
+}
+
+fn history(
+    connection: &Connection,
+    key: i64,
+    before: Option<u64>,
+    max_bytes: usize,
+) -> Result<HistoryPage, StoreError> {
+    let before_column = before.map_or(i64::MAX, seq_column);
+    let mut page = HistoryPage { seq: last_seq(connection, key)?, ..HistoryPage::default() };
+    let mut statement = connection.prepare_cached(
+        "SELECT first_seq, json FROM journal WHERE session = ?1 AND kind = 'upsert' AND first_seq < ?2 \
+         AND NOT EXISTS (SELECT 1 FROM journal AS later WHERE later.session = journal.session \
+         AND later.item_id = journal.item_id AND later.seq > journal.seq) ORDER BY first_seq DESC",
+    )?;
+    let mut found = statement.query(params![key, before_column])?;
+    let mut n_bytes = 0;
+    let mut oldest = None;
+    while let Some(row) = found.next()? {
+        let json: String = row.get(1)?;
+        n_bytes += json.len();
+        if n_bytes > max_bytes && !page.entries.is_empty() {
+            page.earlier = oldest;
+            break;
+        }
+        oldest = Some(seq_value(row.get(0)?));
+        page.entries.push(json);
+    }
+    page.entries.reverse();
+    let from = page.earlier.map_or(0, seq_column);
+    let mut statement = connection.prepare_cached(
+        "SELECT json FROM journal WHERE session = ?1 AND kind = 'turn' AND seq >= ?2 AND seq < ?3 ORDER BY seq",
+    )?;
+    page.turns = statement
+        .query_map(params![key, from, before_column], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    Ok(page)
+}
+
+fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError> {
+    let mut state = OpenState { last_seq: last_seq(connection, key)?, ..OpenState::default() };
+    state.last_at = connection
+        .prepare_cached("SELECT at FROM journal WHERE session = ?1 ORDER BY seq DESC LIMIT 1")?
+        .query_map([key], |row| row.get(0))?
+        .next()
+        .transpose()?;
+    let mut statement = connection
+        .prepare_cached("SELECT json FROM journal WHERE session = ?1 AND kind = 'turn' ORDER BY seq")?;
+    let mut found = statement.query([key])?;
+    while let Some(row) = found.next()? {
+        let event: TurnEvent = from_json(0, row.get_ref(0)?.as_str().unwrap_or_default())?;
+        if event.is_terminal() {
+            state.turns.retain(|open| open.turn_id() != event.turn_id());
+        } else {
+            state.turns.push(event);
+        }
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT json FROM journal WHERE session = ?1 AND kind = 'upsert' ORDER BY seq DESC LIMIT 1000",
+    )?;
+    let mut seen = std::collections::HashSet::new();
+    let mut found = statement.query([key])?;
+    while let Some(row) = found.next()? {
+        let upsert: Upsert = from_json(0, row.get_ref(0)?.as_str().unwrap_or_default())?;
+        if !seen.insert(upsert.item_id.clone()) {
+            continue;
+        }
+        if let chartroom_protocol::upsert::UpsertBody::Message { content, origin, .. } = &upsert.body
+            && *origin == chartroom_protocol::stream::Origin::User
+            && state.last_user_message.is_none()
+        {
+            state.last_user_message = Some(content.clone());
+        }
+        if matches!(upsert.status, UpsertStatus::Create | UpsertStatus::Update)
+            && state.turns.iter().any(|turn| *turn.turn_id() == upsert.turn_id)
+        {
+            state.items.push(upsert);
+        }
+    }
+    state.items.reverse();
+    Ok(state)
+}
+
+fn last_seq(connection: &Connection, key: i64) -> Result<u64, rusqlite::Error> {
+    connection
+        .prepare_cached("SELECT coalesce(max(seq), 0) FROM journal WHERE session = ?1")?
+        .query_row([key], |row| row.get(0))
+        .map(seq_value)
+}
+
+/// SQLite's integers are signed; a seq that counts from one never gets near the end of either.
+fn seq_column(seq: u64) -> i64 {
+    i64::try_from(seq).unwrap_or(i64::MAX)
+}
+
+fn seq_value(column: i64) -> u64 {
+    u64::try_from(column).unwrap_or(0)
+}

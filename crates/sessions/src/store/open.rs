@@ -1,0 +1,201 @@
+//! Opening the store: lock, check, set aside what we cannot use, migrate.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::writer::Writer;
+use super::{Inner, Readers, Store, StoreError, schema};
+
+/// An open store, and what had to be moved out of its way.
+pub struct Opened {
+    pub store: Store,
+    pub set_aside: Option<SetAside>,
+}
+
+/// A file that we could not use and did not touch, under its new name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetAside {
+    pub kept_as: PathBuf,
+    pub reason: SetAsideReason,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SetAsideReason {
+    Newer { version: u32 },
+    Damaged { finding: String },
+}
+
+impl std::fmt::Display for SetAside {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let kept_as = self.kept_as.display();
+        match &self.reason {
+            SetAsideReason::Newer { version } => write!(
+                f,
+                "the session store was written by a newer chartroom (version {version}, this one knows {}); \
+                 it is kept as {kept_as} and a new one was begun: use the newer chartroom to get it back",
+                schema::VERSION
+            ),
+            SetAsideReason::Damaged { finding } => write!(
+                f,
+                "the session store is damaged ({finding}); it is kept as {kept_as} and a new one was begun: \
+                 `sqlite3 {kept_as} .recover` may save its content"
+            ),
+        }
+    }
+}
+
+/// Above this size only the small tables are checked in full: a check reads every page.
+const FULL_CHECK_BYTES: u64 = 256 << 20;
+
+pub(super) fn open(path: &Path) -> Result<Opened, StoreError> {
+    let unusable = |reason: String| StoreError::Unusable { path: path.to_owned(), reason };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| unusable(error.to_string()))?;
+    }
+    let lock = lock(path)?;
+    let mut set_aside = None;
+    if path.exists()
+        && let Some(reason) = trouble(path)?
+    {
+        let kept_as = move_aside(path, &reason).map_err(|error| unusable(error.to_string()))?;
+        set_aside = Some(SetAside { kept_as, reason });
+    }
+    let connection = Connection::open(path).map_err(|error| unusable(error.to_string()))?;
+    private(path).map_err(|error| unusable(error.to_string()))?;
+    prepare(&connection).map_err(|error| unusable(error.to_string()))?;
+    schema::migrate(&connection).map_err(|error| unusable(error.to_string()))?;
+    let writer = Writer::start(connection).map_err(|error| unusable(error.to_string()))?;
+    let inner = Inner { writer, readers: Readers::new(path.to_owned()), _lock: lock };
+    Ok(Opened { store: Store { inner: Arc::new(inner) }, set_aside })
+}
+
+/// Opens a connection that cannot write.
+pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
+    let connection = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    Ok(connection)
+}
+
+fn prepare(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    // What a conversation said is gone when it is deleted, not left in free pages.
+    connection.pragma_update(None, "secure_delete", "FAST")?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(())
+}
+
+fn lock(path: &Path) -> Result<File, StoreError> {
+    let lock_path = with_suffix(path, ".lock");
+    let unusable = |error: &dyn std::fmt::Display| StoreError::Unusable {
+        path: lock_path.clone(),
+        reason: error.to_string(),
+    };
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&lock_path)
+        .map_err(|error| unusable(&error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: path.to_owned() }),
+        Err(TryLockError::Error(error)) => Err(unusable(&error)),
+    }
+}
+
+/// Returns why the file cannot be used, if so. A file that cannot be read at all is the caller's error, not ours
+/// to move away.
+fn trouble(path: &Path) -> Result<Option<SetAsideReason>, StoreError> {
+    let size = std::fs::metadata(path)
+        .map_err(|error| StoreError::Unusable { path: path.to_owned(), reason: error.to_string() })?
+        .len();
+    let connection = Connection::open(path)
+        .map_err(|error| StoreError::Unusable { path: path.to_owned(), reason: error.to_string() })?;
+    match check(&connection, size) {
+        Ok(reason) => Ok(reason),
+        Err(error) => match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                Ok(Some(SetAsideReason::Damaged { finding: error.to_string() }))
+            }
+            _ => Err(StoreError::Unusable { path: path.to_owned(), reason: error.to_string() }),
+        },
+    }
+}
+
+fn check(connection: &Connection, size: u64) -> Result<Option<SetAsideReason>, rusqlite::Error> {
+    // We may be about to set it aside: leave its log as it is when we close.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    let version = schema::version(connection)?;
+    if version > schema::VERSION {
+        return Ok(Some(SetAsideReason::Newer { version }));
+    }
+    let checks: &[&str] = if size <= FULL_CHECK_BYTES || version == 0 {
+        &["PRAGMA quick_check(1)"]
+    } else {
+        &[
+            "PRAGMA quick_check(projects)",
+            "PRAGMA quick_check(sessions)",
+            "PRAGMA quick_check(queue)",
+            "PRAGMA quick_check(questions)",
+        ]
+    };
+    for check in checks {
+        let finding: String = connection.query_row(check, [], |row| row.get(0))?;
+        if finding != "ok" {
+            return Ok(Some(SetAsideReason::Damaged { finding }));
+        }
+    }
+    Ok(None)
+}
+
+/// Renames the store with its log; the names tell why and when.
+fn move_aside(path: &Path, reason: &SetAsideReason) -> std::io::Result<PathBuf> {
+    let why = match reason {
+        SetAsideReason::Newer { version } => format!("version-{version}"),
+        SetAsideReason::Damaged { .. } => "damaged".to_owned(),
+    };
+    let when = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S");
+    let mut kept_as = with_suffix(path, &format!(".{why}-{when}"));
+    for attempt in 2.. {
+        if !kept_as.exists() {
+            break;
+        }
+        kept_as = with_suffix(path, &format!(".{why}-{when}-{attempt}"));
+    }
+    for suffix in ["", "-wal", "-shm"] {
+        let from = with_suffix(path, suffix);
+        if from.exists() {
+            std::fs::rename(from, with_suffix(&kept_as, suffix))?;
+        }
+    }
+    Ok(kept_as)
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Conversations are the user's own business.
+fn private(path: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Messages that were accepted and not yet handed to the agent, in order.
+
+use chartroom_protocol::ids::{QueuedId, SessionId, TurnId};
+use chartroom_protocol::session::SendParams;
+use rusqlite::{Row, params};
+
+use super::{Durability, Store, StoreError, from_json, sessions, to_json};
+
+/// An accepted message. It stays here until the agent has taken it, so that no death of ours loses it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredMessage {
+    pub queued_id: QueuedId,
+    pub turn_id: TurnId,
+    pub params: SendParams,
+    /// ISO 8601 UTC.
+    pub queued_at: String,
+}
+
+impl Store {
+    /// Adds a message at the end; it is on the disk when this returns.
+    pub async fn push_message(
+        &self,
+        session_id: &SessionId,
+        message: StoredMessage,
+    ) -> Result<(), StoreError> {
+        let session_id = session_id.clone();
+        self.write(Durability::Disk, move |connection| {
+            let key = sessions::key(connection, &session_id)?;
+            connection
+                .prepare_cached(
+                    "INSERT INTO queue (session, position, queued_id, turn_id, params, queued_at) VALUES (?1, \
+                     (SELECT coalesce(max(position), 0) + 1 FROM queue WHERE session = ?1), ?2, ?3, ?4, ?5)",
+                )?
+                .execute(params![
+                    key,
+                    message.queued_id.as_str(),
+                    message.turn_id.as_str(),
+                    to_json(&message.params),
+                    message.queued_at,
+                ])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Replaces the text of a waiting message.
+    pub async fn edit_message(&self, queued_id: &QueuedId, params: SendParams) -> Result<(), StoreError> {
+        let queued_id = queued_id.clone();
+        self.write(Durability::Disk, move |connection| {
+            connection.execute(
+                "UPDATE queue SET params = ?2 WHERE queued_id = ?1",
+                params![queued_id.as_str(), to_json(&params)],
+            )?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Puts a waiting message before all others of its session.
+    pub async fn put_message_first(&self, queued_id: &QueuedId) -> Result<(), StoreError> {
+        let queued_id = queued_id.clone();
+        self.write(Durability::Disk, move |connection| {
+            connection.execute(
+                "UPDATE queue SET position = \
+                 (SELECT min(position) - 1 FROM queue AS all_of WHERE all_of.session = queue.session) \
+                 WHERE queued_id = ?1",
+                [queued_id.as_str()],
+            )?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Forgets a message: the agent has it, or a person removed it.
+    pub async fn remove_message(&self, queued_id: &QueuedId) -> Result<(), StoreError> {
+        let queued_id = queued_id.clone();
+        self.write(Durability::Disk, move |connection| {
+            connection.execute("DELETE FROM queue WHERE queued_id = ?1", [queued_id.as_str()])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Returns a session's waiting messages, the next one first.
+    pub async fn messages(&self, session_id: &SessionId) -> Result<Vec<StoredMessage>, StoreError> {
+        let session_id = session_id.clone();
+        self.read(move |connection| {
+            let key = sessions::key(connection, &session_id)?;
+            let mut statement = connection.prepare_cached(
+                "SELECT queued_id, turn_id, params, queued_at FROM queue WHERE session = ?1 ORDER BY position",
+            )?;
+            let messages = statement.query_map([key], message)?.collect::<Result<_, _>>()?;
+            Ok(messages)
+        })
+        .await
+    }
+}
+
+fn message(row: &Row<'_>) -> Result<StoredMessage, rusqlite::Error> {
+    Ok(StoredMessage {
+        queued_id: QueuedId(row.get(0)?),
+        turn_id: TurnId(row.get(1)?),
+        params: from_json(2, &row.get::<_, String>(2)?)?,
+        queued_at: row.get(3)?,
+    })
+}

@@ -1,0 +1,144 @@
+//! What is known of each session beside its journal.
+
+use chartroom_protocol::ids::{CliType, ProjectId, SessionId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::{Map, Value};
+
+use super::{Durability, Store, StoreError, from_json, to_json};
+
+/// A session as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredSession {
+    pub session_id: SessionId,
+    pub cli_type: CliType,
+    pub project_id: ProjectId,
+    /// None until the first user message names it.
+    pub title: Option<String>,
+    pub model: Option<String>,
+    pub mode: Option<String>,
+    pub provider_options: Map<String, Value>,
+    /// ISO 8601 UTC, like the next.
+    pub created_at: String,
+    pub last_activity: String,
+    pub archived: bool,
+    /// Ended by a person: not on the list of active sessions until it is loaded again.
+    pub killed: bool,
+}
+
+/// One change to a session; what it does not name stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionChange {
+    pub title: Option<String>,
+    pub model: Option<String>,
+    pub mode: Option<String>,
+    pub last_activity: Option<String>,
+    pub archived: Option<bool>,
+    pub killed: Option<bool>,
+}
+
+const COLUMNS: &str = "session_id, cli_type, project_id, title, model, mode, provider_options, created_at, \
+                       last_activity, archived, killed";
+
+impl Store {
+    /// Keeps a new session; one that is known already is left as it is.
+    pub async fn insert_session(&self, session: StoredSession) -> Result<(), StoreError> {
+        self.write(Durability::Disk, move |connection| {
+            connection.execute(
+                &format!(
+                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+                     ON CONFLICT (session_id) DO NOTHING"
+                ),
+                params![
+                    session.session_id.as_str(),
+                    session.cli_type.as_str(),
+                    session.project_id.as_str(),
+                    session.title,
+                    session.model,
+                    session.mode,
+                    to_json(&session.provider_options),
+                    session.created_at,
+                    session.last_activity,
+                    session.archived,
+                    session.killed,
+                ],
+            )?;
+            Ok(())
+        })
+        .await
+    }
+
+    pub async fn session(&self, session_id: &SessionId) -> Result<Option<StoredSession>, StoreError> {
+        let session_id = session_id.clone();
+        self.read(move |connection| {
+            let found = connection
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM sessions WHERE session_id = ?1"))?
+                .query_row([session_id.as_str()], session)
+                .optional()?;
+            Ok(found)
+        })
+        .await
+    }
+
+    /// Returns a project's sessions, the last active first; archived and killed ones too.
+    pub async fn sessions_of(&self, project_id: &ProjectId) -> Result<Vec<StoredSession>, StoreError> {
+        let project_id = project_id.clone();
+        self.read(move |connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM sessions WHERE project_id = ?1 ORDER BY last_activity DESC, session_id"
+            ))?;
+            let sessions = statement.query_map([project_id.as_str()], session)?.collect::<Result<_, _>>()?;
+            Ok(sessions)
+        })
+        .await
+    }
+
+    pub async fn change_session(
+        &self,
+        session_id: &SessionId,
+        change: SessionChange,
+    ) -> Result<(), StoreError> {
+        let session_id = session_id.clone();
+        self.write(Durability::Process, move |connection| {
+            connection
+                .prepare_cached(
+                    "UPDATE sessions SET title = coalesce(?2, title), model = coalesce(?3, model), \
+                 mode = coalesce(?4, mode), last_activity = coalesce(?5, last_activity), \
+                 archived = coalesce(?6, archived), killed = coalesce(?7, killed) WHERE session_id = ?1",
+                )?
+                .execute(params![
+                    session_id.as_str(),
+                    change.title,
+                    change.model,
+                    change.mode,
+                    change.last_activity,
+                    change.archived,
+                    change.killed,
+                ])?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// Returns the short key that the other tables use for a session.
+pub(super) fn key(connection: &Connection, session_id: &SessionId) -> Result<i64, rusqlite::Error> {
+    connection
+        .prepare_cached("SELECT key FROM sessions WHERE session_id = ?1")?
+        .query_row([session_id.as_str()], |row| row.get(0))
+}
+
+fn session(row: &Row<'_>) -> Result<StoredSession, rusqlite::Error> {
+    Ok(StoredSession {
+        session_id: SessionId(row.get(0)?),
+        cli_type: CliType(row.get(1)?),
+        project_id: ProjectId(row.get(2)?),
+        title: row.get(3)?,
+        model: row.get(4)?,
+        mode: row.get(5)?,
+        provider_options: from_json(6, &row.get::<_, String>(6)?)?,
+        created_at: row.get(7)?,
+        last_activity: row.get(8)?,
+        archived: row.get(9)?,
+        killed: row.get(10)?,
+    })
+}
