@@ -1,1 +1,20 @@
-//! One binary for people who run coding agents: sessions, senses, charts.
+//! The front door: one binary for people who run coding agents.
+//!
+//! `main` parses and hands over; [`http::run`] takes the listener and the shutdown signal as arguments, so that a
+//! test starts the real server on port 0.
+
+pub mod agents;
+pub mod app;
+pub mod cli;
+pub mod config;
+pub mod data;
+pub mod exit;
+pub mod http;
+pub mod logs;
+
+use std::process::ExitCode;
+
+/// Runs the command line and returns its exit code.
+pub fn main() -> ExitCode {
+    cli::main()
+}

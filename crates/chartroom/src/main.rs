@@ -1,2 +1,5 @@
-//! The front door.
-fn main() {}
+//! The front door: everything lives in the library, so that a test can open it too.
+
+fn main() -> std::process::ExitCode {
+    chartroom::main()
+}

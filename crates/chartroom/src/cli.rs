@@ -1,0 +1,84 @@
+//! The command line: one file per command, one closed list of them.
+//!
+//! To add a command: a file in `cli/` with its `Args` and `run`, a variant of [`Command`], a line in its `match`.
+
+mod browser;
+mod completions;
+mod serve;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit::{Failure, Outcome, report};
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "chartroom",
+    version,
+    about = "One binary for people who run coding agents: sessions, senses, charts.",
+    args_conflicts_with_subcommands = true
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: serve::Args,
+}
+
+/// Everything Chartroom can be asked to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve the workbench (what `chartroom` alone does)
+    Serve(serve::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+    /// Print the JSON Schema of the config file
+    #[command(hide = true)]
+    ConfigSchema,
+}
+
+pub(crate) fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    // A keeper forks and execs, so it must run before any thread, log or runtime is started.
+    if args.next().is_some_and(|first| first == "keeper") {
+        return chartroom_transport::keeper::run(args);
+    }
+    let cli = Cli::parse();
+    report(cli.run())
+}
+
+impl Cli {
+    fn run(self) -> Result<Outcome, Failure> {
+        match self.command.unwrap_or(Command::Serve(self.serve)) {
+            Command::Serve(args) => serve::run(args),
+            Command::Completions(args) => completions::run(&args),
+            Command::ConfigSchema => settings::print_schema(),
+        }
+    }
+}
+
+/// Starts the runtime of a command that needs one.
+fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Failure::impossible(format!("the system gives no threads ({error}); end some programs"))
+        })?
+        .block_on(future)
+}
+
+/// Prints a command's answer: the one place that writes to stdout.
+fn answer(text: &str) -> Result<(), Failure> {
+    use std::io::Write as _;
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        // `chartroom … | head` is no failure.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => {
+            result.map_err(|error| Failure::impossible(format!("the answer cannot be written ({error})")))
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! `chartroom [serve] [DIR…]`: the workbench.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::{answer, block_on, settings};
+use crate::app::App;
+use crate::config::{Overrides, ServerConfig};
+use crate::exit::{Failure, Outcome};
+use crate::http::{MIN_TOKEN_LENGTH, run as serve};
+use crate::logs;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Folders to add as projects
+    #[arg(value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    /// Trust the DIRs: agents and language servers may run what is in them
+    #[arg(long, requires = "folders")]
+    trust: bool,
+    /// The address to listen on [default: 127.0.0.1]
+    #[arg(long)]
+    host: Option<String>,
+    /// The port to listen on; 0 takes a free one [default: 4747]
+    #[arg(long)]
+    port: Option<u16>,
+    /// Open the page in the browser
+    #[arg(long)]
+    open: bool,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    let overrides = Overrides { host: args.host.clone(), port: args.port, token: None };
+    let config = settings::load(overrides)?.config;
+    let data = settings::data()?;
+    let _lock = data.lock_server().map_err(|error| Failure::impossible(error.to_string()))?;
+    let _logs = logs::to_files(&data.logs())?;
+    block_on(async move {
+        let listener = listen(&config.server).await?;
+        let app = App::open(config, data)?;
+        let address = listener.local_addr().map_err(|error| Failure::impossible(error.to_string()))?;
+        app.data()
+            .write_private("token", app.access().token().expose())
+            .map_err(|error| Failure::impossible(error.to_string()))?;
+        let shutdown = shutdown_signal()?;
+        let code = app.access().new_launch_code()?;
+        let link =
+            format!("http://{}/?token={}", shown_host(&app.config().server.host, address), code.expose());
+        answer(&format!("Chartroom is ready: {link}\n"))?;
+        if args.open {
+            super::browser::open(app.data(), &link)?;
+        }
+        let token_file = app.data().token_file();
+        serve(listener, app, shutdown).await?;
+        if let Err(error) = std::fs::remove_file(&token_file) {
+            tracing::debug!("the token file was gone already: {error}");
+        }
+        Ok(Outcome::Done)
+    })
+}
+
+/// Binds the address, which must be loopback unless the user gave a token.
+async fn listen(server: &ServerConfig) -> Result<TcpListener, Failure> {
+    let (host, port) = (server.host.as_str(), server.port);
+    let unknown = |why: &str| {
+        Failure::impossible(format!(
+            "the host {host} is not an address of this machine ({why}); use 127.0.0.1"
+        ))
+    };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let addresses: Vec<SocketAddr> =
+        tokio::net::lookup_host((bare, port)).await.map_err(|error| unknown(&error.to_string()))?.collect();
+    let address = *addresses.first().ok_or_else(|| unknown("it has none"))?;
+    check_exposure(address.ip(), server)?;
+    TcpListener::bind(address).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => Failure::impossible(format!(
+            "port {port} on {host} is in use; stop the program that has it, or choose another with --port (0 takes a free one)"
+        )),
+        std::io::ErrorKind::PermissionDenied => Failure::impossible(format!(
+            "port {port} on {host} is not yours to open; choose one above 1023 with --port"
+        )),
+        _ => unknown(&error.to_string()),
+    })
+}
+
+fn check_exposure(address: IpAddr, server: &ServerConfig) -> Result<(), Failure> {
+    let strong =
+        |token: &String| token.len() >= MIN_TOKEN_LENGTH && token.bytes().all(|byte| byte.is_ascii_graphic());
+    if !server.token.as_ref().is_none_or(strong) {
+        return Err(Failure::impossible(format!(
+            "the token is too weak; set CHARTROOM_TOKEN (or server.token) to at least {MIN_TOKEN_LENGTH} random letters and digits"
+        )));
+    }
+    if address.is_loopback() {
+        return Ok(());
+    }
+    if address.is_unspecified() {
+        return Err(Failure::impossible(format!(
+            "listening on {address} would answer to any name; give --host the one address that people will open"
+        )));
+    }
+    if server.token.is_none() {
+        return Err(Failure::impossible(format!(
+            "listening on {address}, which others can reach, needs a token of yours; set CHARTROOM_TOKEN to at least {MIN_TOKEN_LENGTH} random letters and digits"
+        )));
+    }
+    Ok(())
+}
+
+fn shown_host(host: &str, address: SocketAddr) -> String {
+    // A name stays a name, because the browser's Origin will be that name.
+    if host.parse::<IpAddr>().is_ok() || host.starts_with('[') {
+        address.to_string()
+    } else {
+        format!("{host}:{}", address.port())
+    }
+}
+
+/// Resolves at the first Ctrl-C, SIGTERM or hang-up.
+fn shutdown_signal() -> Result<impl Future<Output = ()>, Failure> {
+    let listen = |kind| {
+        signal(kind).map_err(|error| Failure::impossible(format!("the system gives no signals ({error})")))
+    };
+    let (mut interrupt, mut terminate, mut hangup) =
+        (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?, listen(SignalKind::hangup())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    })
+}

@@ -1,0 +1,184 @@
+//! The user's own settings: `config.toml`, then the environment, then flags, the later one winning.
+//!
+//! Only this file can name commands to run; a project's files cannot. The JSON Schema of [`Config`] is what the
+//! file is checked against ([`check`]), so a new key is known everywhere the day it is added here.
+
+mod check;
+mod load;
+mod nearest;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use chartroom_protocol::lsp::LspSetting;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+pub use check::Problem;
+pub use load::{ConfigError, Overrides, default_path, load, problems};
+pub(crate) use nearest::nearest;
+
+/// Everything the user may set.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Config {
+    pub server: ServerConfig,
+    /// Agents by the name the page shows for them. `claude-code` and `codex` are there without being named.
+    pub agents: BTreeMap<String, AgentConfig>,
+    /// `false` switches the language service off; a table sets it up; absent means enabled.
+    pub lsp: LspSetting,
+    pub index: IndexConfig,
+}
+
+/// Where the workbench listens.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ServerConfig {
+    /// Loopback by default; another address needs a token of yours.
+    pub host: String,
+    /// 0 takes a free port.
+    pub port: u16,
+    /// The bearer token; made anew at every start when absent.
+    pub token: Option<String>,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self { host: "127.0.0.1".to_owned(), port: 4747, token: None }
+    }
+}
+
+/// One agent's command.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AgentConfig {
+    /// Looked up on PATH, or an absolute path.
+    #[serde(default)]
+    pub command: Option<String>,
+    #[serde(default)]
+    pub args: Vec<String>,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// How to talk to it. `acp` for any agent that speaks the Agent Client Protocol.
+    #[serde(default)]
+    pub protocol: Option<AgentProtocol>,
+}
+
+/// What an agent speaks on its pipes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AgentProtocol {
+    /// Claude Code's own lines.
+    StreamJson,
+    /// The Agent Client Protocol.
+    Acp,
+}
+
+/// The code index.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct IndexConfig {
+    pub embedding: EmbeddingConfig,
+    pub store: StoreConfig,
+}
+
+/// Where vectors come from.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct EmbeddingConfig {
+    pub provider: EmbeddingProvider,
+    pub base_url: Option<String>,
+    pub model: Option<String>,
+    pub dimension: Option<u32>,
+    /// The name of the environment variable that holds the key; the key itself never stands in this file.
+    pub api_key_env: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum EmbeddingProvider {
+    /// The table inside the binary.
+    #[default]
+    Static,
+    Openai,
+    None,
+}
+
+/// Where the index lives.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct StoreConfig {
+    pub provider: StoreProvider,
+    pub address: Option<String>,
+    /// The name of the environment variable that holds the token.
+    pub token_env: Option<String>,
+    pub database: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum StoreProvider {
+    #[default]
+    Embedded,
+    Milvus,
+}
+
+/// An agent as it will be started: the user's words over what we know by ourselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentCommand {
+    /// The key in the config, e.g. `claude-code`.
+    pub name: String,
+    pub command: String,
+    pub args: Vec<String>,
+    pub env: BTreeMap<String, String>,
+    pub protocol: AgentProtocol,
+}
+
+impl Config {
+    /// Returns the JSON Schema of the config file.
+    pub fn schema() -> Value {
+        schemars::schema_for!(Config).to_value()
+    }
+
+    /// Returns every agent, the two we know first, then the user's own by name.
+    pub fn agent_commands(&self) -> Vec<AgentCommand> {
+        let known = [
+            ("claude-code", "claude", AgentProtocol::StreamJson),
+            ("codex", "codex-acp", AgentProtocol::Acp),
+        ];
+        let mut commands: Vec<AgentCommand> = known
+            .into_iter()
+            .map(|(name, command, protocol)| agent_command(name, self.agents.get(name), command, protocol))
+            .collect();
+        for (name, agent) in &self.agents {
+            if !known.iter().any(|(known, ..)| known == name) {
+                commands.push(agent_command(name, Some(agent), name, AgentProtocol::Acp));
+            }
+        }
+        commands
+    }
+}
+
+fn agent_command(
+    name: &str,
+    agent: Option<&AgentConfig>,
+    default_command: &str,
+    default_protocol: AgentProtocol,
+) -> AgentCommand {
+    AgentCommand {
+        name: name.to_owned(),
+        command: agent.and_then(|agent| agent.command.clone()).unwrap_or_else(|| default_command.to_owned()),
+        args: agent.map(|agent| agent.args.clone()).unwrap_or_default(),
+        env: agent.map(|agent| agent.env.clone()).unwrap_or_default(),
+        protocol: agent.and_then(|agent| agent.protocol).unwrap_or(default_protocol),
+    }
+}
+
+/// Where the config file is, and what it held.
+#[derive(Debug, Clone, Default)]
+pub struct Loaded {
+    pub config: Config,
+    /// The file that was read; none when there is none.
+    pub file: Option<PathBuf>,
+}

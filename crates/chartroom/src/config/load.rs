@@ -1,0 +1,168 @@
+//! Reads the config: file, then environment, then flags.
+
+use std::path::{Path, PathBuf};
+
+use figment::Figment;
+use figment::providers::{Format, Serialized, Toml};
+
+use super::check::{Problem, check};
+use super::{Config, Loaded};
+
+/// What the environment and the command line set over the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `CHARTROOM_TOKEN`.
+    pub token: Option<String>,
+    /// `--host`.
+    pub host: Option<String>,
+    /// `--port`.
+    pub port: Option<u16>,
+}
+
+impl Overrides {
+    /// Returns what the environment sets.
+    pub fn from_env() -> Self {
+        let token = std::env::var("CHARTROOM_TOKEN").ok().filter(|token| !token.is_empty());
+        Self { token, ..Self::default() }
+    }
+}
+
+/// A config that cannot be used. Each message names the file, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("the config file {} cannot be read ({source}); mend its permissions or unset CHARTROOM_CONFIG", path.display())]
+    Unreadable { path: PathBuf, source: std::io::Error },
+    #[error("{}", sentence(path, problems))]
+    Wrong { path: PathBuf, problems: Vec<Problem> },
+    #[error("the config is wrong ({0}); correct the file that CHARTROOM_CONFIG names")]
+    Other(String),
+}
+
+/// Returns the config file's path: `CHARTROOM_CONFIG`, or `config.toml` in the XDG config folder.
+pub fn default_path() -> Option<PathBuf> {
+    match std::env::var_os("CHARTROOM_CONFIG").filter(|path| !path.is_empty()) {
+        Some(path) => Some(PathBuf::from(path)),
+        None => dirs::config_dir().map(|folder| folder.join("chartroom").join("config.toml")),
+    }
+}
+
+/// Loads the config from `path` (absent is fine unless the user named it) with `overrides` on top.
+pub fn load(path: Option<&Path>, overrides: &Overrides) -> Result<Loaded, ConfigError> {
+    let text = match path {
+        Some(path) => read(path)?,
+        None => None,
+    };
+    if let (Some(path), Some(text)) = (path, &text) {
+        let problems = check(text, &Config::schema());
+        if !problems.is_empty() {
+            return Err(ConfigError::Wrong { path: path.to_owned(), problems });
+        }
+    }
+    let mut figment = Figment::new();
+    if let Some(text) = &text {
+        figment = figment.merge(Toml::string(text));
+    }
+    if let Some(token) = &overrides.token {
+        figment = figment.merge(Serialized::default("server.token", token));
+    }
+    if let Some(host) = &overrides.host {
+        figment = figment.merge(Serialized::default("server.host", host));
+    }
+    if let Some(port) = overrides.port {
+        figment = figment.merge(Serialized::default("server.port", port));
+    }
+    let config: Config = figment.extract().map_err(|error| ConfigError::Other(error.to_string()))?;
+    Ok(Loaded { config, file: text.and(path).map(Path::to_owned) })
+}
+
+/// Returns every problem of the file at `path`, for `chartroom doctor`.
+pub fn problems(path: &Path) -> Result<Vec<Problem>, ConfigError> {
+    Ok(read(path)?.map_or_else(Vec::new, |text| check(&text, &Config::schema())))
+}
+
+fn read(path: &Path) -> Result<Option<String>, ConfigError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            // A file that the user named must be there; the default one need not.
+            if std::env::var_os("CHARTROOM_CONFIG").is_some_and(|named| Path::new(&named) == path) {
+                Err(ConfigError::Unreadable { path: path.to_owned(), source: error })
+            } else {
+                Ok(None)
+            }
+        }
+        Err(source) => Err(ConfigError::Unreadable { path: path.to_owned(), source }),
+    }
+}
+
+fn sentence(path: &Path, problems: &[Problem]) -> String {
+    let first = problems.first().map_or_else(|| path.display().to_string(), |problem| problem.at(path));
+    match problems.len() {
+        0 | 1 => format!("{first} (correct this line and start again)"),
+        n => format!("{first} (and {} more; `chartroom doctor` lists them all)", n - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chartroom_protocol::lsp::LspSetting;
+
+    use crate::config::{AgentProtocol, ServerConfig};
+
+    fn load_text(text: &str, overrides: &Overrides) -> Result<Config, ConfigError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, text).unwrap();
+        load(Some(&path), overrides).map(|loaded| loaded.config)
+    }
+
+    #[test]
+    fn no_file_is_the_default() {
+        let loaded = load(Some(Path::new("/nowhere/config.toml")), &Overrides::default()).unwrap();
+        assert_eq!(loaded.config, Config::default());
+        assert_eq!(loaded.file, None);
+    }
+
+    #[test]
+    fn the_manual_page_loads() {
+        let config = load_text(include_str!("manual.toml"), &Overrides::default()).unwrap();
+        let names: Vec<_> =
+            config.agent_commands().into_iter().map(|a| (a.name, a.command, a.protocol)).collect();
+        assert_eq!(
+            names,
+            [
+                ("claude-code".to_owned(), "claude".to_owned(), AgentProtocol::StreamJson),
+                ("codex".to_owned(), "codex-acp".to_owned(), AgentProtocol::Acp),
+                ("gemini".to_owned(), "gemini".to_owned(), AgentProtocol::Acp),
+            ]
+        );
+        assert!(matches!(config.lsp, LspSetting::Enabled(lsp) if !lsp.servers["gopls"].enabled));
+    }
+
+    #[test]
+    fn lsp_false_is_off_and_absent_is_on() {
+        assert_eq!(load_text("lsp = false\n", &Overrides::default()).unwrap().lsp, LspSetting::Disabled);
+        assert_eq!(load_text("", &Overrides::default()).unwrap().lsp, LspSetting::default());
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_environment_and_the_environment_over_the_file() {
+        let overrides = Overrides { token: Some("12345".to_owned()), host: None, port: Some(1) };
+        let config = load_text("[server]\ntoken = \"file\"\nport = 2\nhost = \"::1\"\n", &overrides).unwrap();
+        let expected = ServerConfig { host: "::1".to_owned(), port: 1, token: Some("12345".to_owned()) };
+        assert_eq!(config.server, expected);
+    }
+
+    #[test]
+    fn a_wrong_file_is_one_sentence_with_its_line() {
+        let error = load_text("[server]\nprot = 1\n", &Overrides::default()).unwrap_err().to_string();
+        let sentence = "config.toml:2: unknown key `server.prot`, did you mean `server.port`? (correct this line and start again)";
+        assert!(error.ends_with(sentence), "{error}");
+        let error = load_text("a = 1\nb = 2\n", &Overrides::default()).unwrap_err().to_string();
+        assert!(
+            error.ends_with("unknown key `a` (and 1 more; `chartroom doctor` lists them all)"),
+            "{error}"
+        );
+    }
+}

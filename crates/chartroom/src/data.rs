@@ -1,0 +1,168 @@
+//! The data folder: everything Chartroom keeps, readable by its owner alone.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// A data folder that cannot be used. Each message is one sentence that says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    #[error("no home folder is known for the data; set CHARTROOM_HOME to a folder you can write")]
+    NoHome,
+    #[error(
+        "the data folder {} cannot be written ({source}); mend its permissions or set CHARTROOM_HOME to a folder you can write",
+        path.display()
+    )]
+    Unwritable { path: PathBuf, source: io::Error },
+    #[error(
+        "another Chartroom{holder} already serves from the data folder {}; use that one, stop it, or set CHARTROOM_HOME to another folder",
+        path.display()
+    )]
+    InUse { path: PathBuf, holder: String },
+}
+
+/// An existing folder of mode 0700.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataFolder {
+    path: PathBuf,
+}
+
+impl DataFolder {
+    /// Returns where the data folder is: `CHARTROOM_HOME`, or `chartroom` in the XDG data folder.
+    pub fn default_path() -> Result<PathBuf, DataError> {
+        match std::env::var_os("CHARTROOM_HOME").filter(|path| !path.is_empty()) {
+            Some(path) => std::path::absolute(&path)
+                .map_err(|source| DataError::Unwritable { path: PathBuf::from(path), source }),
+            None => dirs::data_dir().map(|folder| folder.join("chartroom")).ok_or(DataError::NoHome),
+        }
+    }
+
+    /// Opens the folder, makes it when it is missing, and closes it to everyone but its owner.
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        let unwritable = |source| DataError::Unwritable { path: path.to_owned(), source };
+        DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(unwritable)?;
+        std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(unwritable)?;
+        // Permissions do not tell everything (a read-only mount, a full disk): try.
+        tempfile::Builder::new().prefix(".probe").tempfile_in(path).map_err(unwritable)?;
+        Ok(Self { path: path.to_owned() })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where rotated log files go.
+    pub fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+
+    /// The bearer token of the running server.
+    pub fn token_file(&self) -> PathBuf {
+        self.path.join("token")
+    }
+
+    /// Writes `text` to `name`, mode 0600, by temp and rename.
+    pub fn write_private(&self, name: &str, text: &str) -> Result<(), DataError> {
+        let path = self.path.join(name);
+        let write = || {
+            let mut file = tempfile::Builder::new()
+                .prefix(".new")
+                .permissions(Permissions::from_mode(0o600))
+                .tempfile_in(&self.path)?;
+            file.write_all(text.as_bytes())?;
+            file.as_file().sync_all()?;
+            file.persist(&path).map_err(|error| error.error)
+        };
+        write().map(drop).map_err(|source| DataError::Unwritable { path: path.clone(), source })
+    }
+
+    /// Takes the one server's place in this folder; other commands work beside it without the lock.
+    pub fn lock_server(&self) -> Result<ServerLock, DataError> {
+        let path = self.path.join("server.lock");
+        let unwritable = |source| DataError::Unwritable { path: path.clone(), source };
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(unwritable)?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0).map_err(unwritable)?;
+                writeln!(file, "{}", std::process::id()).map_err(unwritable)?;
+                Ok(ServerLock { _file: file })
+            }
+            Err(TryLockError::WouldBlock) => {
+                let mut pid = String::new();
+                // Only for the message: without the pid it is still a sentence.
+                let holder = match file.read_to_string(&mut pid) {
+                    Ok(_) if !pid.trim().is_empty() => format!(" (pid {})", pid.trim()),
+                    Ok(_) | Err(_) => String::new(),
+                };
+                Err(DataError::InUse { path: self.path.clone(), holder })
+            }
+            Err(TryLockError::Error(source)) => Err(unwritable(source)),
+        }
+    }
+}
+
+/// Held while the server runs; the system lets go of it however the process ends.
+#[derive(Debug)]
+pub struct ServerLock {
+    _file: File,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn the_folder_and_its_secrets_are_the_owners_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a/data");
+        let data = DataFolder::open(&path).unwrap();
+        assert_eq!(mode(&path), 0o700);
+        data.write_private("token", "secret").unwrap();
+        assert_eq!(mode(&data.token_file()), 0o600);
+        assert_eq!(std::fs::read_to_string(data.token_file()).unwrap(), "secret");
+    }
+
+    #[test]
+    fn an_open_folder_is_closed() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(home.path(), Permissions::from_mode(0o755)).unwrap();
+        DataFolder::open(home.path()).unwrap();
+        assert_eq!(mode(home.path()), 0o700);
+    }
+
+    #[test]
+    fn a_second_server_is_told_who_has_the_folder() {
+        let home = tempfile::tempdir().unwrap();
+        let data = DataFolder::open(home.path()).unwrap();
+        let lock = data.lock_server().unwrap();
+        let error = data.lock_server().unwrap_err().to_string();
+        let expected = format!(
+            "another Chartroom (pid {}) already serves from the data folder {}; use that one, stop it, or set CHARTROOM_HOME to another folder",
+            std::process::id(),
+            home.path().display()
+        );
+        assert_eq!(error, expected);
+        drop(lock);
+        data.lock_server().unwrap();
+    }
+
+    #[test]
+    fn a_path_below_a_file_is_unwritable() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("file"), "").unwrap();
+        let error = DataFolder::open(&home.path().join("file/data")).unwrap_err();
+        assert!(matches!(error, DataError::Unwritable { .. }), "{error}");
+    }
+}

@@ -1,0 +1,26 @@
+//! HTTP: the guard at the door, one table of routes behind it, and the loop that lets connections in.
+
+mod access;
+mod agents;
+mod door;
+mod error;
+mod guard;
+mod headers;
+mod health;
+mod json;
+pub mod limits;
+mod metrics;
+mod openapi;
+mod page;
+pub mod routes;
+mod serve;
+
+pub use access::{Access, MIN_TOKEN_LENGTH, Secret};
+pub use door::Door;
+pub use error::ApiError;
+pub use guard::Guard;
+pub use json::JsonBody;
+pub use serve::run;
+
+/// Where the WebSocket is.
+pub const SOCKET_PATH: &str = "/ws";

@@ -1,0 +1,26 @@
+//! The bounds that a slow or hostile client runs into.
+
+use std::time::Duration;
+
+use super::routes::Kind;
+
+/// Connections at once; more wait in the system's backlog. 500 idle pages and 50 active ones fit.
+pub const CONNECTIONS: usize = 1024;
+/// From a connection's first byte, or its last answer, to the end of the next request's head.
+pub const HEAD: Duration = Duration::from_secs(30);
+/// All headers together.
+pub const HEAD_BYTES: usize = 64 * 1024;
+/// From the head to the answer, reading the body included.
+pub const REQUEST: Duration = Duration::from_secs(120);
+/// How long open connections get to finish when the server stops.
+pub const DRAIN: Duration = Duration::from_secs(1);
+/// One WebSocket message from a browser: a send with images, as over HTTP.
+pub const SOCKET_MESSAGE: usize = 16 * 1024 * 1024;
+
+/// Returns the most bytes a body may have.
+pub const fn body(kind: Kind) -> usize {
+    match kind {
+        Kind::Upload => 16 * 1024 * 1024,
+        Kind::Page | Kind::Api | Kind::Socket => 1024 * 1024,
+    }
+}

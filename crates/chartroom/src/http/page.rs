@@ -1,0 +1,88 @@
+//! The page and its files, and the two small pages that a locked door shows.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use chartroom_protocol::error::ErrorCode;
+use utoipa_axum::routes;
+
+use super::error::ApiError;
+use super::routes::{Kind, Route};
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![Route::new(Kind::Page, routes!(index))]
+}
+
+/// The page.
+#[utoipa::path(get, path = "/", tag = "page", responses((status = 200, description = "The page, as HTML", content_type = "text/html")))]
+pub(super) async fn index(headers: HeaderMap) -> Response {
+    serve("index.html", &headers)
+}
+
+/// The page's files: whatever no route answers to.
+pub(super) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    if matches!(method, Method::GET | Method::HEAD) && !uri.path().starts_with("/api/") {
+        serve(uri.path(), &headers)
+    } else {
+        nothing_here(uri.path())
+    }
+}
+
+fn serve(path: &str, request: &HeaderMap) -> Response {
+    let Some(file) = chartroom_web_ui::file(path) else { return nothing_here(path) };
+    let known = request.get(header::IF_NONE_MATCH).is_some_and(|tag| tag.as_bytes() == file.etag.as_bytes());
+    let cache = if file.immutable { "private, max-age=31536000, immutable" } else { "no-cache" };
+    let headers = [(header::ETAG, file.etag.as_str()), (header::CACHE_CONTROL, cache)];
+    if known {
+        return (StatusCode::NOT_MODIFIED, headers).into_response();
+    }
+    (headers, [(header::CONTENT_TYPE, file.mime)], Body::from(file.bytes.into_owned())).into_response()
+}
+
+fn nothing_here(path: &str) -> Response {
+    let message = format!("there is nothing at {path}; /api/openapi.json lists the routes");
+    ApiError::not_found(ErrorCode::NotFound, message).into_response()
+}
+
+/// Sends a browser to the page, with its new cookie if it got one.
+pub(super) fn enter(cookie: Option<String>, request: &HeaderMap) -> Response {
+    // After a redirect that another site began (a web terminal, a local file) a browser keeps strict cookies back;
+    // a page of our own that moves on by itself is a new beginning.
+    let from_elsewhere = request
+        .get("sec-fetch-site")
+        .is_some_and(|site| site.as_bytes() == b"cross-site" || site.as_bytes() == b"same-site");
+    let mut answer = if from_elsewhere {
+        let body =
+            "<meta http-equiv=\"refresh\" content=\"0; url=/\"><p><a href=\"/\">Open Chartroom</a></p>";
+        small_page(StatusCode::OK, body)
+    } else {
+        Redirect::to("/").into_response()
+    };
+    if let Some(cookie) = cookie.and_then(|cookie| cookie.parse().ok()) {
+        answer.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    answer
+}
+
+/// A link opens once.
+pub(super) fn link_used() -> Response {
+    let body = "<h1>This link was used already</h1><p>A link opens Chartroom in one browser, once. \
+                For a new one, run <code>chartroom link</code> in a terminal, or stop <code>chartroom serve</code> \
+                and start it again: it prints a new link.</p>";
+    small_page(StatusCode::UNAUTHORIZED, body)
+}
+
+/// No key.
+pub(super) fn locked() -> Response {
+    let body = "<h1>Chartroom is locked</h1><p>This browser has no key yet. Open the link that \
+                <code>chartroom serve</code> printed; <code>chartroom link</code> prints a new one.</p>";
+    small_page(StatusCode::UNAUTHORIZED, body)
+}
+
+fn small_page(status: StatusCode, body: &str) -> Response {
+    let page = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>Chartroom</title></head><body>{body}</body></html>"
+    );
+    (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
+}

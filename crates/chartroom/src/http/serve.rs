@@ -1,0 +1,90 @@
+//! Lets connections in, with bounds, until the shutdown signal; then ends everything.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use axum::body::Body;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::{Door, limits};
+use crate::app::App;
+
+/// Serves `app` on `listener` until `shutdown`, then ends every connection and every child.
+pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
+    let address = listener.local_addr().context("asking the listener for its address")?;
+    let door = Arc::new(Door::new(address, app.clone()));
+    let places = Arc::new(Semaphore::new(limits::CONNECTIONS));
+    tracing::info!(%address, "listening");
+
+    let mut shutdown = std::pin::pin!(shutdown);
+    loop {
+        let place = tokio::select! {
+            () = &mut shutdown => break,
+            place = places.clone().acquire_owned() => place.context("the semaphore is never closed")?,
+        };
+        let stream = tokio::select! {
+            () = &mut shutdown => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    // Out of descriptors, most likely; there is no signal for "there are some again".
+                    tracing::warn!("a connection could not be accepted: {error}");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    continue;
+                }
+            },
+        };
+        let (door, closing) = (door.clone(), app.closing().clone());
+        tokio::spawn(async move {
+            converse(stream, door, closing).await;
+            drop(place);
+        });
+    }
+
+    drop(listener);
+    tracing::info!("stopping");
+    // Sockets and sessions end first: a connection that waits for one of them can then finish too.
+    app.close().await;
+    let all = u32::try_from(limits::CONNECTIONS).unwrap_or(u32::MAX);
+    if tokio::time::timeout(limits::DRAIN, places.acquire_many(all)).await.is_err() {
+        tracing::info!("some connections were still busy and were cut");
+    }
+    Ok(())
+}
+
+/// Answers one connection's requests until it ends, or until the server closes and the current one is answered.
+async fn converse(stream: TcpStream, door: Arc<Door>, closing: CancellationToken) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!("a socket will wait for full packets: {error}");
+    }
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let door = door.clone();
+        async move { Ok::<_, Infallible>(door.answer(request.map(Body::new)).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits::HEAD)
+        .max_header_size(limits::HEAD_BYTES)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = closing.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!("a connection ended early: {error}");
+    }
+}
