@@ -41,6 +41,10 @@ pub enum ServerFrame {
         entries: Vec<Upsert>,
         /// The turn events, in order.
         turns: Vec<TurnEvent>,
+        /// Set when the conversation is longer than one frame: more can be had before this place.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional, type = "number")]
+        earlier: Option<u64>,
     },
     #[serde(rename = "session:state")]
     State {

@@ -1,21 +1,28 @@
 //! The conversation: provider trait, session actor, upsert processor, journal, history.
 //!
-//! This crate knows no agent by name and speaks no HTTP: agents come in through [`Provider`].
+//! This crate knows no agent by name and speaks no HTTP: agents come in through [`Provider`], and whoever shows a
+//! conversation holds a [`SessionService`] and reads [`Feed`]s.
 
+mod actor;
 pub mod clock;
+mod feed;
 pub mod provider;
 pub mod registry;
+mod service;
 pub mod store;
 pub mod upsert;
 
 mod pump;
 
+pub use actor::{FolderCheck, Limits};
 pub use clock::{Clock, Now};
+pub use feed::{Feed, Frame};
 pub use provider::{
     AgentHandle, CreateOptions, DiscoveredSession, History, LoadOptions, Provider, ProviderError,
     ProviderOutput, ProviderSession,
 };
 pub use pump::Pump;
 pub use registry::Registry;
+pub use service::{NewSession, SessionService};
 pub use store::{Store, StoreError};
 pub use upsert::{ProcessorConfig, StreamOutput, UpsertProcessor};

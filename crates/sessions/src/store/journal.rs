@@ -5,9 +5,13 @@
 //! first goes too. A reader that was away takes the rows after the last seq it has; where the missing first rows
 //! would put new items in another order than the conversation's, it takes the whole state instead.
 
-use chartroom_protocol::ids::{ItemId, SessionId};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use chartroom_protocol::ids::{ItemId, SessionId, TurnId};
+use chartroom_protocol::stream::Origin;
 use chartroom_protocol::turn::TurnEvent;
-use chartroom_protocol::upsert::{Upsert, UpsertStatus};
+use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
 use rusqlite::{Connection, params};
 
 use super::{Durability, Store, StoreError, from_json, sessions};
@@ -19,7 +23,7 @@ pub struct NewRow {
     pub kind: RowKind,
     /// ISO 8601 UTC.
     pub at: String,
-    pub json: String,
+    pub json: Arc<str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +68,8 @@ pub struct OpenState {
     pub last_at: Option<String>,
     /// Turns that began and have no end.
     pub turns: Vec<TurnEvent>,
+    /// Every turn that the agent took, ended or not.
+    pub taken: HashSet<TurnId>,
     /// Items of those turns that were being written, at their last state.
     pub items: Vec<Upsert>,
     /// The last thing a user said.
@@ -137,7 +143,7 @@ fn append(connection: &Connection, key: i64, row: &NewRow) -> Result<(), StoreEr
                     "INSERT INTO journal (session, seq, first_seq, kind, item_id, at, json) \
                      VALUES (?1, ?2, ?2, 'turn', NULL, ?3, ?4)",
                 )?
-                .execute(params![key, seq, row.at, row.json])?;
+                .execute(params![key, seq, row.at, &*row.json])?;
         }
         RowKind::Upsert(item_id) => {
             connection
@@ -146,7 +152,7 @@ fn append(connection: &Connection, key: i64, row: &NewRow) -> Result<(), StoreEr
                      coalesce((SELECT min(first_seq) FROM journal WHERE session = ?1 AND item_id = ?3), ?2), \
                      'upsert', ?3, ?4, ?5)",
                 )?
-                .execute(params![key, seq, item_id.as_str(), row.at, row.json])?;
+                .execute(params![key, seq, item_id.as_str(), row.at, &*row.json])?;
             connection
                 .prepare_cached(
                     "DELETE FROM journal WHERE session = ?1 AND item_id = ?3 AND seq > first_seq AND seq < ?2",
@@ -236,6 +242,7 @@ fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError
     let mut found = statement.query([key])?;
     while let Some(row) = found.next()? {
         let event: TurnEvent = from_json(0, row.get_ref(0)?.as_str().unwrap_or_default())?;
+        state.taken.insert(event.turn_id().clone());
         if event.is_terminal() {
             state.turns.retain(|open| open.turn_id() != event.turn_id());
         } else {
@@ -245,15 +252,14 @@ fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError
     let mut statement = connection.prepare_cached(
         "SELECT json FROM journal WHERE session = ?1 AND kind = 'upsert' ORDER BY seq DESC LIMIT 1000",
     )?;
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     let mut found = statement.query([key])?;
     while let Some(row) = found.next()? {
         let upsert: Upsert = from_json(0, row.get_ref(0)?.as_str().unwrap_or_default())?;
         if !seen.insert(upsert.item_id.clone()) {
             continue;
         }
-        if let chartroom_protocol::upsert::UpsertBody::Message { content, origin, .. } = &upsert.body
-            && *origin == chartroom_protocol::stream::Origin::User
+        if let UpsertBody::Message { content, origin: Origin::User, .. } = &upsert.body
             && state.last_user_message.is_none()
         {
             state.last_user_message = Some(content.clone());

@@ -72,9 +72,11 @@ impl Store {
     }
 
     /// Forgets a message: the agent has it, or a person removed it.
+    ///
+    /// Not synced: at worst a message comes back after a power cut, which is better than the reverse.
     pub async fn remove_message(&self, queued_id: &QueuedId) -> Result<(), StoreError> {
         let queued_id = queued_id.clone();
-        self.write(Durability::Disk, move |connection| {
+        self.write(Durability::Process, move |connection| {
             connection.execute("DELETE FROM queue WHERE queued_id = ?1", [queued_id.as_str()])?;
             Ok(())
         })

@@ -1,0 +1,331 @@
+//! One task a session: it owns the agent, the journal's next number and the queue. Everything that can happen to
+//! a session is one [`Event`], handled in one match.
+
+mod answering;
+mod calls;
+mod journaling;
+mod opening;
+mod outputs;
+mod queueing;
+pub(crate) mod start;
+mod stopping;
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chartroom_protocol::ids::{QueuedId, TurnId};
+use chartroom_protocol::session::{
+    AnswerParams, Question, QueueParams, QueueResponse, SendParams, SendResponse, SessionResponse,
+    SessionState, SessionStatusResponse,
+};
+use chartroom_protocol::upsert::Upsert;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::clock::Clock;
+use crate::feed::{Broadcast, Change};
+use crate::provider::{AgentHandle, Provider, ProviderError, ProviderOutput};
+use crate::store::{SessionChange, Store, StoreError, StoredMessage, StoredSession};
+use calls::CallDone;
+use journaling::Staged;
+pub(crate) use opening::check_installed;
+
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, ProviderError>>;
+
+/// Tells whether an agent may be started in a folder: it exists and is trusted. Asked at every start.
+pub type FolderCheck = Arc<dyn Fn(&Path) -> Result<(), ProviderError> + Send + Sync>;
+
+/// How long things may take before they are taken into hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// From a cancel to the end of the turn; after it the agent is ended.
+    pub cancel: Duration,
+    /// For an agent to start on a session.
+    pub open: Duration,
+    /// Between attempts to write a journal that cannot be written.
+    pub journal_retry: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            cancel: Duration::from_secs(10),
+            open: Duration::from_secs(60),
+            journal_retry: Duration::from_secs(1),
+        }
+    }
+}
+
+/// What a handle asks of the session.
+pub(crate) enum Command {
+    Load {
+        reply: Reply<SessionResponse>,
+    },
+    Send {
+        params: SendParams,
+        reply: Reply<SendResponse>,
+    },
+    Cancel {
+        reply: Reply<()>,
+    },
+    Kill {
+        reply: Reply<()>,
+    },
+    Answer {
+        params: AnswerParams,
+        reply: Reply<()>,
+    },
+    ChangeQueue {
+        change: QueueParams,
+        reply: Reply<QueueResponse>,
+    },
+    SetModel {
+        model: String,
+        reply: Reply<()>,
+    },
+    SetMode {
+        mode: String,
+        reply: Reply<()>,
+    },
+    SetTitle {
+        title: String,
+        reply: Reply<()>,
+    },
+    SetArchived {
+        archived: bool,
+        reply: Reply<()>,
+    },
+    Status {
+        reply: Reply<SessionStatusResponse>,
+    },
+    /// Ends the agent because the server stops; the session stays as it is.
+    Shutdown {
+        reply: Reply<()>,
+    },
+}
+
+/// Everything that can happen to a session.
+enum Event {
+    Command(Command),
+    /// The agent said these.
+    Outputs(Vec<ProviderOutput>),
+    /// The agent's outputs ended.
+    OutputsClosed,
+    /// A call to the agent or the provider is done.
+    Called(CallDone),
+    /// A cancelled turn did not end in time.
+    CancelOverdue,
+    /// Time to try the journal again.
+    RetryJournal,
+    /// Nobody holds a handle any more.
+    HandlesGone,
+}
+
+pub(crate) struct Actor {
+    session: StoredSession,
+    project_dir: PathBuf,
+    provider: Arc<dyn Provider>,
+    store: Store,
+    broadcast: Arc<Broadcast>,
+    check_folder: FolderCheck,
+    limits: Limits,
+    clock: Clock,
+    commands: mpsc::Receiver<Command>,
+    agent: Agent,
+    /// Calls to the agent run beside the loop, so that its outputs are read while they wait.
+    calls: JoinSet<CallDone>,
+    /// The running turns; more than one only while the agent begins one by itself.
+    turns: Vec<RunningTurn>,
+    /// Turns that may say nothing more.
+    ended: VecDeque<TurnId>,
+    /// The last state of items that are still being written, to close them if the agent dies.
+    open_items: Vec<Upsert>,
+    queue: VecDeque<StoredMessage>,
+    /// The message that was given to the agent and is not yet confirmed.
+    delivering: Option<QueuedId>,
+    /// The same message while the journal does not have its turn yet.
+    unsent: Option<StoredMessage>,
+    questions: Vec<PendingQuestion>,
+    next_seq: u64,
+    /// When the last row was written, ISO 8601 UTC.
+    last_at: Option<String>,
+    last_user_message: Option<String>,
+    staged: Vec<Staged>,
+    /// Set while the journal cannot be written: when to try again. The agent's outputs wait meanwhile.
+    retry_at: Option<Instant>,
+    cancel_by: Option<Instant>,
+    /// The agent's passing remark.
+    note: Option<String>,
+    /// Why there is no agent and it was not our wish.
+    dead: Option<String>,
+}
+
+enum Agent {
+    /// Stored, or dead; a message or a load starts it.
+    Absent,
+    Opening {
+        waiting: Vec<Reply<SessionResponse>>,
+        task: tokio::task::AbortHandle,
+    },
+    Running {
+        handle: Arc<dyn AgentHandle>,
+        outputs: mpsc::Receiver<ProviderOutput>,
+    },
+}
+
+struct RunningTurn {
+    turn_id: TurnId,
+    /// The seq of its first row, for compaction.
+    first_seq: u64,
+}
+
+struct PendingQuestion {
+    question: Question,
+    /// The process that asked is gone with an earlier run of the server.
+    stale: bool,
+}
+
+impl Actor {
+    /// Runs until the last handle is dropped.
+    pub(crate) async fn run(mut self) {
+        loop {
+            let event = self.next_event().await;
+            match event {
+                Event::Command(command) => self.command(command).await,
+                Event::Outputs(outputs) => self.outputs(outputs).await,
+                Event::OutputsClosed => self.agent_gone("the agent's process ended".to_owned()).await,
+                Event::Called(done) => self.called(done).await,
+                Event::CancelOverdue => self.force_cancel().await,
+                Event::RetryJournal => self.retry_at = None,
+                Event::HandlesGone => break,
+            }
+            self.deliver_next();
+            self.stage_status();
+            self.flush().await;
+            self.send_delivery();
+        }
+        self.broadcast.close();
+    }
+
+    async fn command(&mut self, command: Command) {
+        match command {
+            Command::Load { reply } => self.load(reply),
+            Command::Send { params, reply } => self.send(params, reply).await,
+            Command::Cancel { reply } => self.cancel(Some(reply)),
+            Command::Kill { reply } => self.kill(reply).await,
+            Command::Answer { params, reply } => self.answer(params, reply).await,
+            Command::ChangeQueue { change, reply } => self.change_queue(change, reply).await,
+            Command::SetModel { model, reply } => self.set_model(model, reply),
+            Command::SetMode { mode, reply } => self.set_mode(mode, reply),
+            Command::SetTitle { title, reply } => {
+                let change = SessionChange { title: Some(title.clone()), ..SessionChange::default() };
+                let changed = self.change_session(change).await;
+                if changed.is_ok() {
+                    self.session.title = Some(title.clone());
+                    self.stage_change(Change::Title(title));
+                }
+                answer(reply, changed);
+            }
+            Command::SetArchived { archived, reply } => {
+                let change = SessionChange { archived: Some(archived), ..SessionChange::default() };
+                answer(reply, self.change_session(change).await);
+            }
+            Command::Status { reply } => answer(reply, Ok(self.status())),
+            Command::Shutdown { reply } => self.shutdown(reply),
+        }
+    }
+
+    async fn next_event(&mut self) -> Event {
+        let retry_at = self.retry_at;
+        let cancel_by = self.cancel_by;
+        let blocked = retry_at.is_some();
+        let outputs = match &mut self.agent {
+            Agent::Running { outputs, .. } if !blocked => Some(outputs),
+            Agent::Running { .. } | Agent::Absent | Agent::Opening { .. } => None,
+        };
+        tokio::select! {
+            command = self.commands.recv() => match command {
+                Some(command) => Event::Command(command),
+                None => Event::HandlesGone,
+            },
+            Some(done) = self.calls.join_next(), if !self.calls.is_empty() => match done {
+                Ok(done) => Event::Called(done),
+                Err(failed) => Event::Called(CallDone::Lost { reason: failed.to_string() }),
+            },
+            outputs = receive(outputs) => match outputs {
+                Some(outputs) => Event::Outputs(outputs),
+                None => Event::OutputsClosed,
+            },
+            () = until(cancel_by) => Event::CancelOverdue,
+            () = until(retry_at) => Event::RetryJournal,
+        }
+    }
+
+    fn state(&self) -> SessionState {
+        if matches!(self.agent, Agent::Opening { .. }) {
+            SessionState::Loading
+        } else if !self.questions.is_empty() {
+            SessionState::NeedsYou
+        } else if !self.turns.is_empty() {
+            SessionState::Working
+        } else if self.dead.is_some() || self.session.killed {
+            SessionState::Dead
+        } else {
+            SessionState::Open
+        }
+    }
+
+    fn status(&self) -> SessionStatusResponse {
+        let is_alive = match &self.agent {
+            Agent::Running { handle, .. } => handle.is_alive(),
+            Agent::Absent | Agent::Opening { .. } => false,
+        };
+        SessionStatusResponse {
+            session_id: self.session.session_id.clone(),
+            cli_type: self.session.cli_type.clone(),
+            is_alive,
+            state: self.state(),
+            title: self.title(),
+            model: self.session.model.clone(),
+            mode: self.session.mode.clone(),
+        }
+    }
+
+    fn title(&self) -> String {
+        self.session.title.clone().unwrap_or_else(|| crate::provider::title(""))
+    }
+
+    async fn change_session(&self, change: SessionChange) -> Result<(), ProviderError> {
+        self.store.change_session(&self.session.session_id, change).await.map_err(internal)
+    }
+}
+
+/// As many outputs as are there, so that they share a commit; for ever if there is no agent to listen to.
+async fn receive(outputs: Option<&mut mpsc::Receiver<ProviderOutput>>) -> Option<Vec<ProviderOutput>> {
+    const AT_ONCE: usize = 64;
+    let Some(outputs) = outputs else { return std::future::pending().await };
+    let mut list = Vec::new();
+    match outputs.recv_many(&mut list, AT_ONCE).await {
+        0 => None,
+        _ => Some(list),
+    }
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Answers a handle, which may have gone away meanwhile.
+fn answer<T>(reply: Reply<T>, result: Result<T, ProviderError>) {
+    drop(reply.send(result));
+}
+
+pub(crate) fn internal(error: StoreError) -> ProviderError {
+    ProviderError::new(chartroom_protocol::error::ErrorCode::Internal, error.to_string()).with_cause(error)
+}

@@ -1,0 +1,160 @@
+//! What the session says goes through here: numbered, journaled, then shown, in that order.
+
+use chartroom_protocol::session::{QueuedMessage, SessionState};
+use chartroom_protocol::turn::TurnEvent;
+use chartroom_protocol::upsert::{Upsert, UpsertStatus};
+use tokio::time::Instant;
+
+use super::Actor;
+use crate::feed::{Change, turn_frame, upsert_frame};
+use crate::store::{NewRow, RowKind, SessionChange, StoredMessage};
+
+/// Something to be shown once the rows before it are in the journal.
+pub(super) enum Staged {
+    Row(NewRow),
+    Change(Change),
+    /// A turn ended: forget the first rows of its items.
+    Compact {
+        since: u64,
+    },
+}
+
+impl Actor {
+    /// Journals the state of an item; late ones of an ended turn are dropped.
+    pub(super) fn stage_upsert(&mut self, upsert: Upsert) {
+        if self.ended.contains(&upsert.turn_id) {
+            return;
+        }
+        let json = serde_json::to_string(&upsert).expect("an upsert has string keys only");
+        let row = NewRow {
+            seq: self.take_seq(),
+            kind: RowKind::Upsert(upsert.item_id.clone()),
+            at: self.clock.now().iso(),
+            json: json.into(),
+        };
+        match upsert.status {
+            UpsertStatus::Create | UpsertStatus::Update => {
+                match self.open_items.iter_mut().find(|item| item.item_id == upsert.item_id) {
+                    Some(item) => *item = upsert,
+                    None => self.open_items.push(upsert),
+                }
+            }
+            UpsertStatus::Complete | UpsertStatus::Error => {
+                self.open_items.retain(|item| item.item_id != upsert.item_id);
+            }
+        }
+        self.staged.push(Staged::Row(row));
+    }
+
+    pub(super) fn stage_turn(&mut self, event: &TurnEvent) {
+        let json = serde_json::to_string(event).expect("a turn event has string keys only");
+        let row = NewRow {
+            seq: self.take_seq(),
+            kind: RowKind::Turn,
+            at: self.clock.now().iso(),
+            json: json.into(),
+        };
+        self.staged.push(Staged::Row(row));
+    }
+
+    pub(super) fn stage_change(&mut self, change: Change) {
+        self.staged.push(Staged::Change(change));
+    }
+
+    /// Shows the state and the queue if they are not what was shown last.
+    pub(super) fn stage_status(&mut self) {
+        if self.retry_at.is_some() {
+            return;
+        }
+        let shown = self.broadcast.current();
+        let queue = visible(self.queue.iter());
+        if shown.queue != queue {
+            self.stage_change(Change::Queue(queue));
+        }
+        let state = self.state();
+        let note = match state {
+            SessionState::Dead => self.dead.clone(),
+            SessionState::Open | SessionState::Loading | SessionState::Working | SessionState::NeedsYou => {
+                self.note.clone()
+            }
+        };
+        if shown.state != state || shown.note != note {
+            self.stage_change(Change::State { state, note });
+        }
+    }
+
+    /// Writes what is staged and shows it. What cannot be written is kept, and the agent waits with us.
+    pub(super) async fn flush(&mut self) {
+        if self.retry_at.is_some() {
+            return;
+        }
+        let rows: Vec<NewRow> = self
+            .staged
+            .iter()
+            .filter_map(|staged| match staged {
+                Staged::Row(row) => Some(row.clone()),
+                Staged::Change(_) | Staged::Compact { .. } => None,
+            })
+            .collect();
+        let session_id = self.session.session_id.clone();
+        if let Some(last) = rows.last() {
+            let at = last.at.clone();
+            if let Err(error) = self.store.append(&session_id, rows).await {
+                tracing::error!(session = %session_id, "the journal cannot be written: {error}");
+                self.retry_at = Some(Instant::now() + self.limits.journal_retry);
+                self.broadcast.change(Change::State {
+                    state: self.state(),
+                    note: Some(format!("the journal cannot be written, trying again: {error}")),
+                });
+                return;
+            }
+            self.last_at = Some(at);
+        }
+        for staged in std::mem::take(&mut self.staged) {
+            match staged {
+                Staged::Row(row) => {
+                    let frame = match row.kind {
+                        RowKind::Upsert(_) => upsert_frame,
+                        RowKind::Turn => turn_frame,
+                    };
+                    self.broadcast.publish(&frame(&session_id, row.seq, &row.json));
+                }
+                Staged::Change(change) => self.broadcast.change(change),
+                Staged::Compact { since } => self.turn_over(since).await,
+            }
+        }
+    }
+
+    async fn turn_over(&mut self, since: u64) {
+        let session_id = self.session.session_id.clone();
+        let change =
+            SessionChange { last_activity: Some(self.clock.now().iso()), ..SessionChange::default() };
+        let done = match self.store.compact(&session_id, since).await {
+            Ok(()) => self.store.change_session(&session_id, change).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = done {
+            // Nothing is lost by it: the journal is only longer than it need be.
+            tracing::warn!(session = %session_id, "the journal was not compacted: {error}");
+        }
+    }
+
+    fn take_seq(&mut self) -> u64 {
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        seq
+    }
+}
+
+/// Returns the queue as people see it.
+pub(crate) fn visible<'a>(messages: impl Iterator<Item = &'a StoredMessage>) -> Vec<QueuedMessage> {
+    messages
+        .map(|message| QueuedMessage {
+            queued_id: message.queued_id.clone(),
+            turn_id: message.turn_id.clone(),
+            message: message.params.message.clone(),
+            image_count: u32::try_from(message.params.images.len()).unwrap_or(u32::MAX),
+            queued_at: message.queued_at.clone(),
+        })
+        .collect()
+}

@@ -1,0 +1,219 @@
+//! Starting the agent on a session that exists, and taking over what was said without us.
+
+use std::sync::Arc;
+
+use chartroom_protocol::agent::AgentStatus;
+use chartroom_protocol::error::ErrorCode;
+use chartroom_protocol::ids::SessionId;
+use chartroom_protocol::session::SessionResponse;
+use chartroom_protocol::stream::Origin;
+use chartroom_protocol::upsert::{Upsert, UpsertBody};
+use futures_util::StreamExt;
+
+use super::calls::CallDone;
+use super::{Actor, Agent, Reply, answer, internal};
+use crate::clock::Clock;
+use crate::provider::{History, LoadOptions, ProviderError, ProviderSession};
+use crate::store::{NewRow, RowKind, SessionChange, Store};
+
+/// How many items of a history share a commit, and are in memory at once.
+const IMPORT_BATCH: usize = 256;
+
+/// An agent that was started, or why not.
+pub(super) struct Opened {
+    pub(super) result: Result<ProviderSession, ProviderError>,
+    pub(super) imported: Imported,
+}
+
+/// What was taken over from the agent's own history.
+#[derive(Default)]
+pub(super) struct Imported {
+    pub(super) next_seq: u64,
+    pub(super) n_items: usize,
+    pub(super) first_user_message: Option<String>,
+}
+
+impl Actor {
+    pub(super) fn load(&mut self, reply: Reply<SessionResponse>) {
+        self.notice_death();
+        match &mut self.agent {
+            Agent::Running { .. } => answer(reply, Ok(self.response())),
+            Agent::Opening { waiting, .. } => waiting.push(reply),
+            Agent::Absent => match self.check_ready() {
+                Ok(()) => self.open(vec![reply]),
+                Err(error) => answer(reply, Err(error)),
+            },
+        }
+    }
+
+    /// An agent that died between turns is as good as none; a message or a load starts another.
+    pub(super) fn notice_death(&mut self) {
+        if self.turns.is_empty() && matches!(&self.agent, Agent::Running { handle, .. } if !handle.is_alive())
+        {
+            self.agent = Agent::Absent;
+        }
+    }
+
+    fn response(&self) -> SessionResponse {
+        SessionResponse {
+            session_id: self.session.session_id.clone(),
+            cli_type: self.session.cli_type.clone(),
+        }
+    }
+
+    /// Says what stands in the way of starting the agent.
+    pub(super) fn check_ready(&self) -> Result<(), ProviderError> {
+        (self.check_folder)(&self.project_dir)?;
+        check_installed(&*self.provider)
+    }
+
+    /// Starts the agent beside the loop. Messages that come meanwhile wait in the queue.
+    pub(super) fn open(&mut self, waiting: Vec<Reply<SessionResponse>>) {
+        let provider = Arc::clone(&self.provider);
+        let session_id = self.session.session_id.clone();
+        let options = LoadOptions {
+            project_dir: self.project_dir.clone(),
+            model: self.session.model.clone(),
+            mode: self.session.mode.clone(),
+            provider_options: self.session.provider_options.clone(),
+        };
+        let import = Import {
+            store: self.store.clone(),
+            session_id: session_id.clone(),
+            clock: self.clock,
+            next_seq: self.next_seq,
+            known_until: self.last_at.clone(),
+            last_user_message: self.last_user_message.clone(),
+        };
+        let limit = self.limits.open;
+        let task = self.calls.spawn(async move {
+            let loaded = tokio::time::timeout(limit, provider.load_session(&session_id, options)).await;
+            let next_seq = import.next_seq;
+            let nothing = Imported { next_seq, ..Imported::default() };
+            let (result, imported) = match loaded {
+                Ok(Ok(mut session)) => {
+                    let history = std::mem::replace(&mut session.history, History::empty());
+                    match import.run(history).await {
+                        Ok(imported) => (Ok(session), imported),
+                        Err(error) => (Err(internal(error)), nothing),
+                    }
+                }
+                Ok(Err(error)) => (Err(error), nothing),
+                Err(_elapsed) => {
+                    let message = format!("the agent did not start within {} s", limit.as_secs());
+                    (Err(ProviderError::create_failed(message)), nothing)
+                }
+            };
+            CallDone::Opened(Box::new(Opened { result, imported }))
+        });
+        self.agent = Agent::Opening { waiting, task };
+    }
+
+    pub(super) async fn opened(&mut self, opened: Opened) {
+        let Agent::Opening { waiting, .. } = std::mem::replace(&mut self.agent, Agent::Absent) else {
+            return;
+        };
+        self.next_seq = opened.imported.next_seq;
+        if opened.imported.n_items > 0 {
+            self.broadcast.start_over();
+        }
+        if let (None, Some(message)) = (&self.session.title, opened.imported.first_user_message) {
+            self.set_first_title(&message).await;
+        }
+        match opened.result {
+            Ok(session) => {
+                self.agent = Agent::Running { handle: session.handle, outputs: session.outputs };
+                self.dead = None;
+                self.session.killed = false;
+                let change = SessionChange { killed: Some(false), ..SessionChange::default() };
+                if let Err(error) = self.change_session(change).await {
+                    tracing::warn!(session = %self.session.session_id, "the session is still marked ended: {error}");
+                }
+                for reply in waiting {
+                    answer(reply, Ok(self.response()));
+                }
+            }
+            Err(error) => {
+                self.dead = Some(error.message.clone());
+                for reply in waiting {
+                    answer(reply, Err(error.clone()));
+                }
+            }
+        }
+    }
+}
+
+/// Says which agent is missing and how to install it.
+pub(crate) fn check_installed(provider: &dyn crate::provider::Provider) -> Result<(), ProviderError> {
+    let agent = provider.agent();
+    match agent.status {
+        AgentStatus::Found => Ok(()),
+        AgentStatus::Missing => Err(ProviderError::new(
+            ErrorCode::AgentNotInstalled,
+            format!("{} is not installed; install it with `{}`", agent.name, agent.install),
+        )),
+    }
+}
+
+/// Takes over an agent's own history: all of it into an empty journal, else what is newer than the journal.
+struct Import {
+    store: Store,
+    session_id: SessionId,
+    clock: Clock,
+    next_seq: u64,
+    known_until: Option<String>,
+    last_user_message: Option<String>,
+}
+
+impl Import {
+    async fn run(self, mut history: History) -> Result<Imported, crate::StoreError> {
+        let mut imported = Imported { next_seq: self.next_seq, ..Imported::default() };
+        if self.known_until.is_some() && !history.dated {
+            return Ok(imported);
+        }
+        let mut rows = Vec::with_capacity(IMPORT_BATCH);
+        while let Some(upsert) = history.items.next().await {
+            if !self.is_news(&upsert) {
+                continue;
+            }
+            if let Some(message) = user_message(&upsert) {
+                imported.first_user_message.get_or_insert_with(|| message.to_owned());
+            }
+            rows.push(NewRow {
+                seq: imported.next_seq,
+                kind: RowKind::Upsert(upsert.item_id.clone()),
+                at: self.clock.now().iso(),
+                json: serde_json::to_string(&upsert).expect("an upsert has string keys only").into(),
+            });
+            imported.next_seq += 1;
+            imported.n_items += 1;
+            if rows.len() == IMPORT_BATCH {
+                self.store.append(&self.session_id, std::mem::take(&mut rows)).await?;
+            }
+        }
+        if !rows.is_empty() {
+            self.store.append(&self.session_id, rows).await?;
+        }
+        Ok(imported)
+    }
+
+    /// The journal has everything that was said while we listened. A message that we gave the agent just before
+    /// its end may stand in both.
+    fn is_news(&self, upsert: &Upsert) -> bool {
+        match &self.known_until {
+            None => true,
+            Some(known_until) => {
+                upsert.source_timestamp > *known_until
+                    && (user_message(upsert).is_none()
+                        || user_message(upsert) != self.last_user_message.as_deref())
+            }
+        }
+    }
+}
+
+fn user_message(upsert: &Upsert) -> Option<&str> {
+    match &upsert.body {
+        UpsertBody::Message { content, origin: Origin::User, .. } => Some(content),
+        UpsertBody::Message { .. } | UpsertBody::Thinking { .. } | UpsertBody::ToolCall { .. } => None,
+    }
+}

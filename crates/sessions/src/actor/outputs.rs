@@ -1,0 +1,125 @@
+//! What the agent says, and what its silence means.
+
+use chartroom_protocol::stream::ErrorDetail;
+use chartroom_protocol::turn::TurnEvent;
+use chartroom_protocol::upsert::UpsertStatus;
+
+use super::journaling::Staged;
+use super::{Actor, Agent, PendingQuestion, RunningTurn};
+use crate::feed::Change;
+use crate::provider::{ProviderError, ProviderOutput};
+use crate::store::SessionChange;
+
+/// Late lines of an ended turn come soon after its end or not at all.
+const ENDED_KEPT: usize = 64;
+
+impl Actor {
+    pub(super) async fn outputs(&mut self, outputs: Vec<ProviderOutput>) {
+        for output in outputs {
+            match output {
+                ProviderOutput::Upsert(upsert) => self.stage_upsert(upsert),
+                ProviderOutput::Turn(event) => self.turn_event(&event),
+                ProviderOutput::Question(question) => {
+                    if let Err(error) =
+                        self.store.put_question(&self.session.session_id, question.clone()).await
+                    {
+                        tracing::warn!(session = %self.session.session_id, "a question is not kept: {error}");
+                    }
+                    self.questions.push(PendingQuestion { question: question.clone(), stale: false });
+                    self.stage_change(Change::Question(question));
+                }
+                ProviderOutput::QuestionClosed(question_id) => self.close_question(&question_id).await,
+                ProviderOutput::Note(note) => self.note = note,
+                ProviderOutput::Options(options) => self.stage_change(Change::Options(options)),
+                ProviderOutput::Title(title) => {
+                    if self.session.title.is_none() {
+                        self.set_first_title(&title).await;
+                    }
+                }
+                ProviderOutput::Exited { message } => self.agent_gone(message).await,
+            }
+        }
+    }
+
+    fn turn_event(&mut self, event: &TurnEvent) {
+        let turn_id = event.turn_id();
+        if self.ended.contains(turn_id) {
+            return;
+        }
+        if event.is_terminal() {
+            self.stage_turn(event);
+            self.end_turn(event);
+        } else {
+            if !self.turns.iter().any(|turn| turn.turn_id == *turn_id) {
+                // The agent began it by itself.
+                self.turns.push(RunningTurn { turn_id: turn_id.clone(), first_seq: self.next_seq });
+            }
+            self.stage_turn(event);
+        }
+    }
+
+    /// Notes that a turn is over; nothing of it is shown any more.
+    fn end_turn(&mut self, event: &TurnEvent) {
+        let turn_id = event.turn_id();
+        if self.ended.len() == ENDED_KEPT {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(turn_id.clone());
+        self.open_items.retain(|item| item.turn_id != *turn_id);
+        let since = match self.turns.iter().position(|turn| turn.turn_id == *turn_id) {
+            Some(index) => self.turns.remove(index).first_seq,
+            None => self.next_seq,
+        };
+        self.staged.push(Staged::Compact { since });
+        if self.turns.is_empty() {
+            self.cancel_by = None;
+            self.note = None;
+        }
+    }
+
+    /// Ends a turn ourselves, because the agent will not.
+    pub(super) fn finish_turn(&mut self, event: &TurnEvent) {
+        self.stage_turn(event);
+        self.end_turn(event);
+    }
+
+    /// The process is gone: what was open is an error, and the session waits for somebody to go on.
+    pub(super) async fn agent_gone(&mut self, message: String) {
+        self.agent = Agent::Absent;
+        self.fail_everything(&ProviderError::process_crash(message.clone()).detail());
+        self.close_live_questions().await;
+        self.cancel_by = None;
+        self.note = None;
+        self.dead = Some(message);
+    }
+
+    /// Closes open items and turns as failed. A provider that flushed them already left nothing to do.
+    pub(super) fn fail_everything(&mut self, error: &ErrorDetail) {
+        for mut item in std::mem::take(&mut self.open_items) {
+            item.status = UpsertStatus::Error;
+            item.error_code = Some(error.code.clone());
+            item.error_message = Some(error.message.clone());
+            item.emitted_at = self.clock.now().iso();
+            self.stage_upsert(item);
+        }
+        let running: Vec<_> = self.turns.iter().map(|turn| turn.turn_id.clone()).collect();
+        for turn_id in running {
+            self.finish_turn(&TurnEvent::TurnError {
+                turn_id,
+                session_id: self.session.session_id.clone(),
+                error_code: error.code.clone(),
+                error_message: error.message.clone(),
+            });
+        }
+    }
+
+    pub(super) async fn set_first_title(&mut self, message: &str) {
+        let title = crate::provider::title(message);
+        self.session.title = Some(title.clone());
+        let change = SessionChange { title: Some(title.clone()), ..SessionChange::default() };
+        if let Err(error) = self.change_session(change).await {
+            tracing::warn!(session = %self.session.session_id, "the title is not kept: {error}");
+        }
+        self.stage_change(Change::Title(title));
+    }
+}

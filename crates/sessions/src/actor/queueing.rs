@@ -1,0 +1,196 @@
+//! Messages: accepted on the disk, delivered one a turn, in order.
+
+use chartroom_protocol::error::ErrorCode;
+use chartroom_protocol::ids::{ItemId, QueuedId, TurnId};
+use chartroom_protocol::session::{QueueParams, QueueResponse, SendParams, SendResponse};
+use chartroom_protocol::stream::Origin;
+use chartroom_protocol::turn::TurnEvent;
+use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
+
+use super::calls::CallDone;
+use super::journaling::visible;
+use super::{Actor, Agent, Reply, RunningTurn, answer, internal};
+use crate::feed::Change;
+use crate::provider::{ProviderError, new_turn_id, title};
+use crate::store::{SessionChange, StoredMessage};
+
+impl Actor {
+    /// Accepts a message: it is on the disk before the answer, and delivered when its turn comes.
+    pub(super) async fn send(&mut self, params: SendParams, reply: Reply<SendResponse>) {
+        let result = self.accept(params).await;
+        answer(reply, result);
+    }
+
+    pub(super) async fn accept(&mut self, params: SendParams) -> Result<SendResponse, ProviderError> {
+        self.notice_death();
+        if matches!(self.agent, Agent::Absent) {
+            self.check_ready()?;
+        }
+        let message = StoredMessage {
+            queued_id: QueuedId(uuid::Uuid::new_v4().to_string()),
+            turn_id: new_turn_id(),
+            params,
+            queued_at: self.clock.now().iso(),
+        };
+        let turn_id = message.turn_id.clone();
+        self.store.push_message(&self.session.session_id, message.clone()).await.map_err(internal)?;
+        let goes_at_once = self.queue.is_empty() && self.can_deliver();
+        self.queue.push_back(message);
+        if matches!(self.agent, Agent::Absent) {
+            self.open(Vec::new());
+        }
+        Ok(SendResponse { turn_id, queued: !goes_at_once })
+    }
+
+    fn can_deliver(&self) -> bool {
+        matches!(self.agent, Agent::Running { .. })
+            && self.turns.is_empty()
+            && self.delivering.is_none()
+            && self.retry_at.is_none()
+    }
+
+    /// Begins the turn of the next message, if nothing is in its way: the message is shown as the user's.
+    ///
+    /// The agent gets it after the journal has it ([`send_delivery`](Self::send_delivery)).
+    pub(super) fn deliver_next(&mut self) {
+        if !self.can_deliver() {
+            return;
+        }
+        let Some(message) = self.queue.front().cloned() else { return };
+        let now = self.clock.now().iso();
+        self.turns.push(RunningTurn { turn_id: message.turn_id.clone(), first_seq: self.next_seq });
+        self.last_user_message = Some(message.params.message.clone());
+        self.stage_upsert(Upsert {
+            turn_id: message.turn_id.clone(),
+            session_id: self.session.session_id.clone(),
+            item_id: user_item(&message.turn_id),
+            source_timestamp: now.clone(),
+            emitted_at: now,
+            status: UpsertStatus::Complete,
+            error_code: None,
+            error_message: None,
+            parent_call_id: None,
+            body: UpsertBody::Message {
+                content: message.params.message.clone(),
+                origin: Origin::User,
+                image_count: u32::try_from(message.params.images.len()).unwrap_or(u32::MAX),
+            },
+        });
+        if self.session.title.is_none() {
+            let title = title(&message.params.message);
+            self.session.title = Some(title.clone());
+            self.stage_change(Change::Title(title));
+        }
+        self.queue.pop_front();
+        self.delivering = Some(message.queued_id.clone());
+        self.unsent = Some(message);
+    }
+
+    /// Hands the message of a turn that has begun to the agent.
+    pub(super) fn send_delivery(&mut self) {
+        if self.retry_at.is_some() {
+            return;
+        }
+        let Some(message) = self.unsent.take() else { return };
+        let StoredMessage { queued_id, turn_id, params, .. } = message;
+        match &self.agent {
+            Agent::Running { handle, .. } => {
+                let handle = std::sync::Arc::clone(handle);
+                self.calls.spawn(async move {
+                    let result = handle.send_message(&turn_id, params).await;
+                    CallDone::Delivered { queued_id, turn_id, result }
+                });
+            }
+            Agent::Absent | Agent::Opening { .. } => {
+                // The agent went between the two steps, and its turn was closed with it.
+                self.calls.spawn(async move {
+                    let result =
+                        Err(ProviderError::process_crash("the agent ended before it got the message"));
+                    CallDone::Delivered { queued_id, turn_id, result }
+                });
+            }
+        }
+    }
+
+    /// The agent has the message, or will not have it.
+    pub(super) async fn delivered(
+        &mut self,
+        queued_id: QueuedId,
+        turn_id: TurnId,
+        result: Result<(), ProviderError>,
+    ) {
+        self.delivering = None;
+        let change = SessionChange {
+            title: self.session.title.clone(),
+            last_activity: Some(self.clock.now().iso()),
+            ..SessionChange::default()
+        };
+        let kept = match self.store.remove_message(&queued_id).await {
+            Ok(()) => self.change_session(change).await,
+            Err(error) => Err(internal(error)),
+        };
+        if let Err(error) = kept {
+            tracing::warn!(session = %self.session.session_id, "a delivered message is still queued: {error}");
+        }
+        let Err(error) = result else { return };
+        if self.turns.iter().any(|turn| turn.turn_id == turn_id) {
+            self.finish_turn(&TurnEvent::TurnError {
+                turn_id,
+                session_id: self.session.session_id.clone(),
+                error_code: error.code.to_string(),
+                error_message: error.message.clone(),
+            });
+        }
+        if matches!(&self.agent, Agent::Running { handle, .. } if !handle.is_alive()) {
+            self.agent_gone(error.message).await;
+        }
+    }
+
+    pub(super) async fn change_queue(&mut self, change: QueueParams, reply: Reply<QueueResponse>) {
+        let result = self.try_change_queue(change).await;
+        answer(reply, result.map(|()| QueueResponse { messages: visible(self.queue.iter()) }));
+    }
+
+    async fn try_change_queue(&mut self, change: QueueParams) -> Result<(), ProviderError> {
+        let queued_id = match &change {
+            QueueParams::Edit { queued_id, .. }
+            | QueueParams::Remove { queued_id }
+            | QueueParams::SendNow { queued_id } => queued_id.clone(),
+        };
+        let Some(index) = self.queue.iter().position(|message| message.queued_id == queued_id) else {
+            return Err(ProviderError::new(
+                ErrorCode::QueuedMessageNotFound,
+                format!("message {queued_id} does not wait any more: it was delivered or removed"),
+            ));
+        };
+        match change {
+            QueueParams::Edit { message, .. } => {
+                let params = SendParams { message, images: self.queue[index].params.images.clone() };
+                self.store.edit_message(&queued_id, params.clone()).await.map_err(internal)?;
+                self.queue[index].params = params;
+            }
+            QueueParams::Remove { .. } => {
+                self.store.remove_message(&queued_id).await.map_err(internal)?;
+                self.queue.remove(index);
+            }
+            QueueParams::SendNow { .. } => {
+                self.store.put_message_first(&queued_id).await.map_err(internal)?;
+                if let Some(message) = self.queue.remove(index) {
+                    self.queue.push_front(message);
+                }
+                if matches!(self.agent, Agent::Absent) {
+                    self.check_ready()?;
+                    self.open(Vec::new());
+                } else {
+                    self.cancel(None);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the item under which a turn's user message is shown.
+fn user_item(turn_id: &TurnId) -> ItemId {
+    ItemId(format!("{turn_id}:user"))
+}

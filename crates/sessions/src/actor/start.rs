@@ -1,0 +1,96 @@
+//! Bringing a session's task up: from a new agent, or from what an earlier run left.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chartroom_protocol::stream::ErrorDetail;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::journaling::visible;
+use super::{Actor, Agent, Command, FolderCheck, Limits, PendingQuestion, RunningTurn};
+use crate::clock::Clock;
+use crate::feed::{Broadcast, Change};
+use crate::provider::{Provider, ProviderSession};
+use crate::store::{Store, StoreError, StoredSession};
+
+/// What a session's task needs from outside.
+pub(crate) struct Parts {
+    pub(crate) session: StoredSession,
+    pub(crate) project_dir: PathBuf,
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) store: Store,
+    pub(crate) broadcast: Arc<Broadcast>,
+    pub(crate) check_folder: FolderCheck,
+    pub(crate) limits: Limits,
+    pub(crate) commands: mpsc::Receiver<Command>,
+}
+
+impl Actor {
+    /// Reads what is kept of the session and closes what a dead server left open.
+    pub(crate) async fn start(parts: Parts, agent: Option<ProviderSession>) -> Result<Self, StoreError> {
+        let session_id = parts.session.session_id.clone();
+        let open = parts.store.open_state(&session_id).await?;
+        let mut queue = VecDeque::new();
+        for message in parts.store.messages(&session_id).await? {
+            if open.taken.contains(&message.turn_id) {
+                // The agent had it when we died; its turn is closed below.
+                parts.store.remove_message(&message.queued_id).await?;
+            } else {
+                queue.push_back(message);
+            }
+        }
+        let questions = parts.store.questions(&session_id).await?;
+        parts.broadcast.change(Change::Queue(visible(queue.iter())));
+        for question in &questions {
+            parts.broadcast.change(Change::Question(question.clone()));
+        }
+        let agent = match agent {
+            Some(session) => Agent::Running { handle: session.handle, outputs: session.outputs },
+            None => Agent::Absent,
+        };
+        let mut actor = Self {
+            session: parts.session,
+            project_dir: parts.project_dir,
+            provider: parts.provider,
+            store: parts.store,
+            broadcast: parts.broadcast,
+            check_folder: parts.check_folder,
+            limits: parts.limits,
+            clock: Clock::start(),
+            commands: parts.commands,
+            agent,
+            calls: JoinSet::new(),
+            turns: open
+                .turns
+                .iter()
+                .map(|turn| RunningTurn { turn_id: turn.turn_id().clone(), first_seq: 0 })
+                .collect(),
+            ended: VecDeque::new(),
+            open_items: open.items,
+            queue,
+            delivering: None,
+            unsent: None,
+            questions: questions
+                .into_iter()
+                .map(|question| PendingQuestion { question, stale: true })
+                .collect(),
+            next_seq: open.last_seq + 1,
+            last_at: open.last_at,
+            last_user_message: open.last_user_message,
+            staged: Vec::new(),
+            retry_at: None,
+            cancel_by: None,
+            note: None,
+            dead: None,
+        };
+        actor.fail_everything(&ErrorDetail {
+            code: "PROCESS_CRASH".to_owned(),
+            message: "Chartroom was stopped in the middle of this turn".to_owned(),
+        });
+        actor.stage_status();
+        actor.flush().await;
+        Ok(actor)
+    }
+}

@@ -1,0 +1,185 @@
+//! The live side of a session: who reads, and how things stand.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chartroom_protocol::ids::{QuestionId, SessionId};
+use chartroom_protocol::session::{Question, QueuedMessage, SessionOptions, SessionState};
+use chartroom_protocol::ws::ServerFrame;
+use tokio::sync::broadcast;
+
+use super::frames;
+use super::reader::{Frame, ReaderQueue};
+
+/// A reader that was away is told of this many closed questions, so that none stays on its screen.
+const CLOSED_KEPT: usize = 32;
+
+/// Something that changed and is not in the journal.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Change {
+    State { state: SessionState, note: Option<String> },
+    Question(Question),
+    QuestionClosed(QuestionId),
+    Queue(Vec<QueuedMessage>),
+    Title(String),
+    Options(SessionOptions),
+}
+
+pub(crate) struct Broadcast {
+    session_id: SessionId,
+    inner: Mutex<Inner>,
+    /// State and title of every session, for lists; who lags misses some and asks for the list again.
+    overview: broadcast::Sender<(SessionId, Frame)>,
+}
+
+struct Inner {
+    readers: Vec<Arc<ReaderQueue>>,
+    current: Current,
+}
+
+/// How things stand, as a new reader is told.
+#[derive(Debug, Clone)]
+pub(crate) struct Current {
+    pub(crate) state: SessionState,
+    pub(crate) note: Option<String>,
+    pub(crate) questions: Vec<Question>,
+    pub(crate) queue: Vec<QueuedMessage>,
+    pub(crate) title: String,
+    pub(crate) options: Option<SessionOptions>,
+    closed_questions: VecDeque<QuestionId>,
+}
+
+impl Broadcast {
+    pub(crate) fn new(
+        session_id: SessionId,
+        title: String,
+        overview: broadcast::Sender<(SessionId, Frame)>,
+    ) -> Self {
+        let current = Current {
+            state: SessionState::Open,
+            note: None,
+            questions: Vec::new(),
+            queue: Vec::new(),
+            title,
+            options: None,
+            closed_questions: VecDeque::new(),
+        };
+        Self { session_id, inner: Mutex::new(Inner { readers: Vec::new(), current }), overview }
+    }
+
+    pub(crate) fn session_id(&self) -> &SessionId {
+        &self.session_id
+    }
+
+    pub(crate) fn current(&self) -> Current {
+        self.lock().current.clone()
+    }
+
+    /// Sends frames of the journal to every reader.
+    pub(crate) fn publish(&self, frame: &Frame) {
+        for reader in &self.lock().readers {
+            reader.push(frame.clone());
+        }
+    }
+
+    /// Notes a change and tells every reader.
+    pub(crate) fn change(&self, change: Change) {
+        let is_overview = matches!(change, Change::State { .. } | Change::Title(_));
+        let frame = frames::live(&self.frame(change.clone()));
+        let mut inner = self.lock();
+        inner.current.apply(change);
+        for reader in &inner.readers {
+            reader.push(frame.clone());
+        }
+        drop(inner);
+        if is_overview {
+            // Nobody may be looking at a list right now.
+            drop(self.overview.send((self.session_id.clone(), frame)));
+        }
+    }
+
+    /// Makes every reader take the whole state: much of it changed at once.
+    pub(crate) fn start_over(&self) {
+        for reader in &self.lock().readers {
+            reader.overflow();
+        }
+    }
+
+    pub(super) fn join(&self) -> Arc<ReaderQueue> {
+        let queue = Arc::<ReaderQueue>::default();
+        self.lock().readers.push(Arc::clone(&queue));
+        queue
+    }
+
+    /// Empties a reader's queue and returns how things stand at that very moment.
+    pub(super) fn rejoin(&self, queue: &ReaderQueue) -> Vec<Frame> {
+        let inner = self.lock();
+        queue.clear();
+        let current = inner.current.clone();
+        drop(inner);
+        current.changes().into_iter().map(|change| frames::live(&self.frame(change))).collect()
+    }
+
+    pub(super) fn leave(&self, queue: &Arc<ReaderQueue>) {
+        self.lock().readers.retain(|reader| !Arc::ptr_eq(reader, queue));
+    }
+
+    /// Ends every reader once it has read what is there.
+    pub(crate) fn close(&self) {
+        for reader in self.lock().readers.drain(..) {
+            reader.close();
+        }
+    }
+
+    fn frame(&self, change: Change) -> ServerFrame {
+        let session_id = self.session_id.clone();
+        match change {
+            Change::State { state, note } => ServerFrame::State { session_id, state, note },
+            Change::Question(question) => ServerFrame::Question { session_id, question },
+            Change::QuestionClosed(question_id) => ServerFrame::QuestionClosed { session_id, question_id },
+            Change::Queue(messages) => ServerFrame::Queue { session_id, messages },
+            Change::Title(title) => ServerFrame::Title { session_id, title },
+            Change::Options(options) => ServerFrame::Options { session_id, options },
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Current {
+    fn apply(&mut self, change: Change) {
+        match change {
+            Change::State { state, note } => {
+                self.state = state;
+                self.note = note;
+            }
+            Change::Question(question) => {
+                self.closed_questions.retain(|closed| *closed != question.question_id);
+                self.questions.retain(|known| known.question_id != question.question_id);
+                self.questions.push(question);
+            }
+            Change::QuestionClosed(question_id) => {
+                self.questions.retain(|known| known.question_id != question_id);
+                if self.closed_questions.len() == CLOSED_KEPT {
+                    self.closed_questions.pop_front();
+                }
+                self.closed_questions.push_back(question_id);
+            }
+            Change::Queue(messages) => self.queue = messages,
+            Change::Title(title) => self.title = title,
+            Change::Options(options) => self.options = Some(options),
+        }
+    }
+
+    fn changes(self) -> Vec<Change> {
+        let mut changes = vec![Change::Title(self.title)];
+        changes.extend(self.options.map(Change::Options));
+        changes.push(Change::Queue(self.queue));
+        changes.extend(self.closed_questions.into_iter().map(Change::QuestionClosed));
+        changes.extend(self.questions.into_iter().map(Change::Question));
+        changes.push(Change::State { state: self.state, note: self.note });
+        changes
+    }
+}
