@@ -2,7 +2,14 @@
 //!
 //! The crate has two halves. The *state* half (catalog, proof, gates, lease, lifecycle, sync, tools) decides what
 //! may be answered and who may write; the *content* half (chunk, symbols, graph, embed, embedded, manifest, query,
-//! rank) reads source and finds things in it. They meet in [`store`], which is plain data and two small traits.
+//! rank) reads source and finds things in it. They meet in [`store`], which is plain data and two small traits, and
+//! in [`content`].
+
+pub mod catalog;
+pub mod gates;
+mod identity;
+mod lease;
+pub mod proof;
 
 pub mod content;
 pub mod embed;

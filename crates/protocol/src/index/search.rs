@@ -187,7 +187,7 @@ pub struct SearchCodebaseResponse {
 )]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SearchResult {
-    Group(SearchGroup),
+    Group(Box<SearchGroup>),
     Chunk(SearchChunk),
 }
 
