@@ -1,7 +1,151 @@
-// The whole page.
+// The whole page: sidebar, tabs, the conversation that is shown, the inspector; dialogs above.
 
-import { FirstRun } from './views/FirstRun'
+import { createEffect, createSignal, Match, onCleanup, onMount, Show, Switch } from 'solid-js'
+import { AppProvider, createApp } from './store/app'
+import { pageIcon, pageTitle } from './store/attention'
+import {
+  inspectorOpen,
+  setInspectorOpen,
+  setSidebarOpen,
+  sidebarOpen,
+  sidebarWidth,
+  theme,
+} from './store/settings'
+import { ConnectionBar } from './views/ConnectionBar'
+import { Conversation } from './views/Conversation'
+import { AddProjectDialog } from './views/dialogs/AddProjectDialog'
+import { Palette } from './views/dialogs/Palette'
+import { TrustDialog } from './views/dialogs/TrustDialog'
+import { Inspector } from './views/Inspector'
+import { Notices } from './views/Notices'
+import { Sidebar } from './views/Sidebar'
+import { NoSession, SignedOut } from './views/screens'
+import { TabBar } from './views/TabBar'
+import { Welcome } from './views/Welcome'
+import { watchAttention } from './views/watchAttention'
+
+const PHONE = '(max-width: 600px)'
 
 export function App() {
-  return <FirstRun />
+  const app = createApp()
+  const [palette, setPalette] = createSignal(false)
+  const [adding, setAdding] = createSignal(false)
+  const phone = matchMedia(PHONE)
+  // On the phone the panels are sheets over the conversation, so they start closed.
+  const [sheet, setSheet] = createSignal<'sidebar' | 'inspector' | undefined>()
+  const [narrow, setNarrow] = createSignal(phone.matches)
+  const onWidth = () => setNarrow(phone.matches)
+
+  const showSidebar = () => (narrow() ? sheet() === 'sidebar' : sidebarOpen())
+  const showInspector = () => (narrow() ? sheet() === 'inspector' : inspectorOpen())
+  const toggle = (panel: 'sidebar' | 'inspector') => {
+    if (narrow()) setSheet(open => (open === panel ? undefined : panel))
+    else if (panel === 'sidebar') setSidebarOpen(open => !open)
+    else setInspectorOpen(open => !open)
+  }
+
+  const onKey = (event: KeyboardEvent) => {
+    const control = event.ctrlKey || event.metaKey
+    if (control && event.key.toLowerCase() === 'k') setPalette(open => !open)
+    else if (control && event.key.toLowerCase() === 'b') toggle('sidebar')
+    else if (control && event.key.toLowerCase() === 'i' && !event.shiftKey) toggle('inspector')
+    else if (event.altKey && event.code === 'BracketLeft') app.step(-1)
+    else if (event.altKey && event.code === 'BracketRight') app.step(1)
+    else if (event.altKey && event.key.toLowerCase() === 'w') {
+      const active = app.tabs().active
+      if (active) app.close(active)
+    } else if (event.key === 'Escape' && sheet()) setSheet(undefined)
+    else return
+    event.preventDefault()
+  }
+
+  onMount(() => {
+    app.start()
+    document.addEventListener('keydown', onKey)
+    phone.addEventListener('change', onWidth)
+    const wake = () => {
+      if (!document.hidden) app.retryNow()
+    }
+    document.addEventListener('visibilitychange', wake)
+    onCleanup(() => {
+      document.removeEventListener('keydown', onKey)
+      document.removeEventListener('visibilitychange', wake)
+      phone.removeEventListener('change', onWidth)
+    })
+  })
+
+  createEffect(() => {
+    if (theme() === 'system') document.documentElement.removeAttribute('data-theme')
+    else document.documentElement.setAttribute('data-theme', theme())
+  })
+  createEffect(() => {
+    const active = app.tabs().active
+    document.title = pageTitle(app.attention(), active && app.titleOf(active))
+    document.querySelector('link[rel=icon]')?.setAttribute('href', pageIcon(app.attention()))
+  })
+  createEffect(() => {
+    document.documentElement.style.setProperty('--sidebar-width', `${sidebarWidth()}px`)
+  })
+  watchAttention(app)
+
+  return (
+    <AppProvider value={app}>
+      <Switch
+        fallback={
+          <div class="page" classList={{ 'no-sidebar': !showSidebar(), 'no-inspector': !showInspector() }}>
+            <Show when={narrow() && sheet()}>
+              <button
+                type="button"
+                class="scrim"
+                aria-label="Close the panel"
+                onClick={() => setSheet(undefined)}
+              />
+            </Show>
+            <Show when={showSidebar()}>
+              <Sidebar
+                onAdd={() => setAdding(true)}
+                onPalette={() => setPalette(true)}
+                onChosen={() => setSheet(undefined)}
+              />
+            </Show>
+            <div class="middle">
+              <TabBar onSidebar={() => toggle('sidebar')} onInspector={() => toggle('inspector')} />
+              <ConnectionBar />
+              <Show
+                when={app.tabs().active}
+                keyed
+                fallback={
+                  <Show
+                    when={app.lists.projects.length > 0}
+                    fallback={<Welcome onAdd={() => setAdding(true)} />}
+                  >
+                    <NoSession />
+                  </Show>
+                }
+              >
+                {sessionId => <Conversation session={app.session(sessionId)} />}
+              </Show>
+            </div>
+            <Show when={showInspector()}>
+              <Inspector />
+            </Show>
+          </div>
+        }
+      >
+        <Match when={app.unauthorized()}>
+          <SignedOut />
+        </Match>
+      </Switch>
+      <Show when={palette()}>
+        <Palette onClose={() => setPalette(false)} onAdd={() => setAdding(true)} onToggle={toggle} />
+      </Show>
+      <Show when={adding()}>
+        <AddProjectDialog onClose={() => setAdding(false)} />
+      </Show>
+      <Show when={app.trustAsked()} keyed>
+        {asked => <TrustDialog project={asked.project} next={asked.next} />}
+      </Show>
+      <Notices />
+    </AppProvider>
+  )
 }

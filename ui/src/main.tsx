@@ -1,6 +1,10 @@
 // The page's entry: styles, then the app.
 
 import './styles/base.css'
+import './styles/layout.css'
+import './styles/conversation.css'
+import './styles/tools.css'
+import './styles/foot.css'
 import { render } from 'solid-js/web'
 import { App } from './App'
 

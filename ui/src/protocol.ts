@@ -28,6 +28,22 @@ answers?: { [key in string]: string }, };
 
 export type CallId = string;
 
+export type CheckOutcome = { id: string, root: string, } & ({ "outcome": "answered", freshness: Freshness, } | { "outcome": "absent", status: ServerState, reason?: string, hint?: string, });
+
+export type CheckResponse = { 
+/**
+ * In the order they were asked for; a refused file has no diagnostics and a reason.
+ */
+files: Array<FileDiagnostics>, 
+/**
+ * By path; only with `CheckScope::Project`.
+ */
+others: Array<FileDiagnostics>, 
+/**
+ * By server id, then root.
+ */
+servers: Array<CheckOutcome>, epoch: number, };
+
 export type ChoiceOption = { label: string, description: string, };
 
 export type ChoiceQuestion = { question: string, header: string, multiSelect: boolean, options: Array<ChoiceOption>, };
@@ -40,9 +56,17 @@ export type ClientFrame = { requestId?: string, } & ({ "type": "subscribe", sess
  */
 afterSeq?: number, } | { "type": "unsubscribe", sessionId: SessionId, } | { "type": "load", sessionId: SessionId, } | { "type": "send", sessionId: SessionId, params: SendParams, } | { "type": "cancel", sessionId: SessionId, } | { "type": "kill", sessionId: SessionId, } | { "type": "answer", sessionId: SessionId, params: AnswerParams, } | { "type": "queue", sessionId: SessionId, change: QueueParams, } | { "type": "model", sessionId: SessionId, params: SetModelParams, } | { "type": "mode", sessionId: SessionId, params: SetModeParams, });
 
+export type Code = number | string;
+
 export type CreateSessionParams = { cliType: CliType, projectDir: string, model?: string, mode?: string, providerOptions?: Record<string, unknown>, };
 
 export type Decision = "allow" | "allow_always" | "deny";
+
+export type Diagnostic = { 
+/**
+ * Relative to the workspace root, with `/` between segments.
+ */
+file: string, line: number, character: number, severity: Severity, message: string, code?: Code, source?: string, };
 
 export type DiffHunk = { oldStart: number, newStart: number, lines: Array<DiffLine>, };
 
@@ -66,6 +90,12 @@ export type ErrorCode = "UNSUPPORTED_CLI_TYPE" | "SESSION_NOT_FOUND" | "PROCESS_
 
 export type ErrorResponse = { error: ErrorBody, };
 
+export type FileDiagnostics = { file: string, diagnostics: Array<Diagnostic>, 
+/**
+ * Why the file was not checked: outside the workspace, missing, binary, no server for it.
+ */
+refused?: string, };
+
 export type FileDiff = { path: string, added: number, removed: number, hunks: Array<DiffHunk>, 
 /**
  * True when hunks were left out because the change is larger than a person would read.
@@ -73,6 +103,8 @@ export type FileDiff = { path: string, added: number, removed: number, hunks: Ar
 truncated?: boolean, };
 
 export type FileListResponse = { files: Array<string>, truncated: boolean, };
+
+export type Freshness = "current" | "loading" | "timed-out";
 
 export type HealthResponse = { status: string, version: string, uptimeMs: number, };
 
@@ -87,6 +119,20 @@ mediaType: string,
 data: string, };
 
 export type ItemId = string;
+
+export type LspStatusResponse = { 
+/**
+ * The workspace root.
+ */
+root: string, 
+/**
+ * Why there is no language service at all (`LSP disabled by configuration`, `LSP unavailable: …`).
+ */
+unavailable?: string, 
+/**
+ * By id, then by root.
+ */
+servers: Array<ServerStatus>, };
 
 export type NamedOption = { id: string, name: string, description: string, };
 
@@ -122,6 +168,8 @@ export type QueuedId = string;
 
 export type QueuedMessage = { queuedId: QueuedId, turnId: TurnId, message: string, imageCount: number, queuedAt: string, };
 
+export type RestartParams = { id?: string, };
+
 export type SendParams = { message: string, images?: Array<ImageData>, };
 
 export type SendResponse = { 
@@ -143,6 +191,30 @@ turns: Array<TurnEvent>, } | { "type": "session:state", sessionId: SessionId, st
  * What the agent is doing or why it is dead, e.g. "API overloaded, retry 2 of 10 in 4 s".
  */
 note?: string, } | { "type": "session:question", sessionId: SessionId, question: Question, } | { "type": "session:question-closed", sessionId: SessionId, questionId: QuestionId, } | { "type": "session:queue", sessionId: SessionId, messages: Array<QueuedMessage>, } | { "type": "session:title", sessionId: SessionId, title: string, } | { "type": "session:options", sessionId: SessionId, options: SessionOptions, } | { "type": "project:list", projects: Array<Project>, } | { "type": "agent:status", cliType: CliType, status: AgentStatus, } | { "type": "ack", requestId: string, result: unknown, } | { "type": "error", requestId?: string, message: string, };
+
+export type ServerState = "active" | "starting" | "broken" | "disabled" | "unavailable" | "untrusted";
+
+export type ServerStatus = { id: string, status: ServerState, language: string, serverPid?: number, 
+/**
+ * The project root it serves, relative to the workspace (`.` is the workspace itself).
+ */
+root?: string, freshness?: Freshness, 
+/**
+ * What it is doing, or why it is not running.
+ */
+reason?: string, 
+/**
+ * The command that mends it: an installation, or the trust of the workspace.
+ */
+hint?: string, 
+/**
+ * The program that was chosen.
+ */
+path?: string, 
+/**
+ * Resident memory of the server and everything below it.
+ */
+rssBytes?: number, uptimeMs?: number, };
 
 export type SessionId = string;
 
@@ -171,6 +243,8 @@ export type SetModeParams = { mode: string, };
 export type SetModelParams = { model: string, };
 
 export type SetTitleParams = { title: string, };
+
+export type Severity = "error" | "warning" | "info" | "hint";
 
 export type ToolDetail = { 
 /**

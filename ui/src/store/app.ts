@@ -1,0 +1,295 @@
+// The whole page's state: the connection, projects, agents, sessions, tabs; and what a person can do with them.
+
+import { batch, createContext, createEffect, createMemo, createSignal, on, useContext } from 'solid-js'
+import { createStore, reconcile } from 'solid-js/store'
+import * as api from '../api'
+import type {
+  Agent,
+  AnswerParams,
+  ImageData,
+  Project,
+  QueueParams,
+  SendResponse,
+  ServerFrame,
+  SessionState,
+  SessionSummary,
+} from '../protocol'
+import { highest } from './attention'
+import { browserSurroundings, Connection, type Status, type Surroundings } from './connection'
+import { Session } from './session'
+import { setLastAgent } from './settings'
+import { closeTab, moveTab, neighbour, openTab, readTabs, type Tabs } from './tabs'
+
+const TABS_KEY = 'chartroom.tabs'
+
+/** Something that went wrong or was done, shown for a while. */
+export interface Notice {
+  id: number
+  text: string
+  kind: 'info' | 'error'
+}
+
+interface Lists {
+  projects: Project[]
+  agents: Agent[]
+  /** Every session known, by id: what the lists and the frames said last. */
+  sessions: Record<string, SessionSummary>
+}
+
+export type App = ReturnType<typeof createApp>
+
+const AppContext = createContext<App>()
+export const AppProvider = AppContext.Provider
+
+export function useApp(): App {
+  const app = useContext(AppContext)
+  if (!app) throw new Error('no app around this view')
+  return app
+}
+
+export function createApp(around: Surroundings = browserSurroundings()) {
+  const [status, setStatus] = createSignal<Status>('connecting')
+  const [everConnected, setEverConnected] = createSignal(false)
+  const [loaded, setLoaded] = createSignal(false)
+  const [unauthorized, setUnauthorized] = createSignal(false)
+  const [version, setVersion] = createSignal('')
+  const [lists, setLists] = createStore<Lists>({ projects: [], agents: [], sessions: {} })
+  const [tabs, setTabs] = createSignal<Tabs>(readTabs(localStorage.getItem(TABS_KEY)))
+  const [notices, setNotices] = createSignal<Notice[]>([])
+  const [trustAsked, askTrust] = createSignal<{ project: Project; next?: () => void } | undefined>()
+  const open = new Map<string, Session>()
+  let nextNotice = 1
+
+  createEffect(() => localStorage.setItem(TABS_KEY, JSON.stringify(tabs())))
+
+  const connection = new Connection(around, {
+    status: next => {
+      setStatus(next)
+      if (next !== 'connected') return
+      // After a break, what the lists say may be old.
+      if (everConnected()) void refresh()
+      setEverConnected(true)
+    },
+    frame: receive,
+    subscriptions: () =>
+      [...open.values()].map(session => {
+        session.resubscribing()
+        return { sessionId: session.sessionId, afterSeq: session.log.seq }
+      }),
+  })
+
+  function receive(frame: ServerFrame): void {
+    if (frame.type === 'project:list') {
+      setLists('projects', reconcile(frame.projects, { key: 'projectId' }))
+      return
+    }
+    if (frame.type === 'agent:status') {
+      setLists('agents', agent => agent.cliType === frame.cliType, 'status', frame.status)
+      return
+    }
+    if (frame.type === 'error') {
+      notify(frame.message, 'error')
+      return
+    }
+    if (frame.type === 'ack') return
+    if (frame.type === 'session:title') patchSummary(frame.sessionId, { title: frame.title })
+    if (frame.type === 'session:state') patchSummary(frame.sessionId, { state: frame.state })
+    if (frame.type === 'session:turn') {
+      patchSummary(frame.sessionId, { lastActivity: new Date().toISOString() })
+    }
+    open.get(frame.sessionId)?.receive(frame)
+  }
+
+  function patchSummary(sessionId: string, patch: Partial<SessionSummary>): void {
+    if (lists.sessions[sessionId]) setLists('sessions', sessionId, patch)
+  }
+
+  function notify(text: string, kind: Notice['kind'] = 'info'): void {
+    const notice = { id: nextNotice++, text, kind }
+    setNotices(notices => [...notices.slice(-3), notice])
+    setTimeout(() => dismiss(notice.id), kind === 'error' ? 9000 : 4000)
+  }
+
+  const dismiss = (id: number) => setNotices(notices => notices.filter(notice => notice.id !== id))
+
+  /** Runs something that may fail and tells the person when it does. */
+  async function attempt<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work()
+    } catch (error) {
+      notify(`${what}: ${error instanceof Error ? error.message : String(error)}`, 'error')
+      return undefined
+    }
+  }
+
+  /** Reads agents, projects and their sessions again. */
+  async function refresh(): Promise<void> {
+    try {
+      const [health, agents, projects] = await Promise.all([api.health(), api.agents(), api.projects()])
+      batch(() => {
+        setVersion(health.version)
+        setLists('agents', reconcile(agents.agents, { key: 'cliType' }))
+        setLists('projects', reconcile(projects.projects, { key: 'projectId' }))
+      })
+      await Promise.all(projects.projects.map(project => refreshSessions(project.projectId)))
+      setLoaded(true)
+    } catch (error) {
+      if (error instanceof api.ApiError && error.status === 401) setUnauthorized(true)
+    }
+  }
+
+  async function refreshSessions(projectId: string): Promise<void> {
+    const { sessions } = await api.sessions(projectId)
+    batch(() => {
+      for (const session of sessions) setLists('sessions', session.sessionId, session)
+      for (const [sessionId, known] of Object.entries(lists.sessions)) {
+        if (known.projectId === projectId && !sessions.some(session => session.sessionId === sessionId)) {
+          setLists('sessions', sessionId, undefined as never)
+        }
+      }
+    })
+  }
+
+  /** The session behind a tab, opened on first use: loaded on the server, then followed. */
+  function session(sessionId: string): Session {
+    const known = open.get(sessionId)
+    if (known) return known
+    const session = new Session(sessionId)
+    open.set(sessionId, session)
+    if (status() === 'connected') connection.subscribe(sessionId, undefined)
+    void load(session)
+    return session
+  }
+
+  async function load(session: Session): Promise<void> {
+    session.setFailure(undefined)
+    try {
+      await api.loadSession(session.sessionId)
+      const summary = lists.sessions[session.sessionId]
+      if (summary?.discovered) patchSummary(session.sessionId, { discovered: false })
+    } catch (error) {
+      if (error instanceof api.ApiError && error.code === 'WORKSPACE_UNTRUSTED') {
+        const project = projectOf(session.sessionId)
+        if (project) askTrust({ project, next: () => void load(session) })
+      }
+      // A lost connection mends itself; the rest is told where the conversation would be.
+      if (error instanceof api.ApiError && error.status !== 0) session.setFailure(error.message)
+    }
+  }
+
+  function projectOf(sessionId: string | undefined): Project | undefined {
+    const projectId = sessionId === undefined ? undefined : lists.sessions[sessionId]?.projectId
+    return lists.projects.find(project => project.projectId === projectId)
+  }
+
+  const select = (sessionId: string) => setTabs(tabs => openTab(tabs, sessionId))
+
+  function close(sessionId: string): void {
+    setTabs(tabs => closeTab(tabs, sessionId))
+    open.delete(sessionId)
+    connection.unsubscribe(sessionId)
+  }
+
+  async function create(project: Project, cliType: string): Promise<void> {
+    setLastAgent(cliType)
+    try {
+      const { sessionId } = await api.createSession({ cliType, projectDir: project.path })
+      await refreshSessions(project.projectId)
+      select(sessionId)
+    } catch (error) {
+      if (error instanceof api.ApiError && error.code === 'WORKSPACE_UNTRUSTED') {
+        askTrust({ project, next: () => void create(project, cliType) })
+        return
+      }
+      notify(`The session could not be started: ${(error as Error).message}`, 'error')
+    }
+  }
+
+  async function addProject(path: string): Promise<Project> {
+    const project = await api.addProject(path)
+    await refresh()
+    if (!project.trusted) askTrust({ project })
+    return project
+  }
+
+  async function trust(project: Project, trusted: boolean): Promise<void> {
+    await api.trustProject(project.projectId, project.path, trusted)
+    setLists('projects', other => other.projectId === project.projectId, 'trusted', trusted)
+  }
+
+  async function removeProject(project: Project): Promise<void> {
+    await api.removeProject(project.projectId)
+    await refresh()
+  }
+
+  async function send(sessionId: string, message: string, images: ImageData[]): Promise<SendResponse> {
+    const params = images.length > 0 ? { message, images } : { message }
+    return (await connection.request({ type: 'send', sessionId, params })) as SendResponse
+  }
+
+  const stateOf = (sessionId: string): SessionState =>
+    open.get(sessionId)?.state().state ?? lists.sessions[sessionId]?.state ?? 'open'
+
+  const titleOf = (sessionId: string): string => lists.sessions[sessionId]?.title || 'New session'
+
+  /** The highest state of all tabs, for the browser's own title and icon. */
+  const attention = createMemo(() => highest(tabs().open.map(stateOf)))
+
+  // Every restored tab is followed, so that its dot, the title and the notifications are true.
+  createEffect(
+    on([tabs, loaded], ([tabs, loaded]) => {
+      if (loaded) for (const sessionId of tabs.open) session(sessionId)
+    }),
+  )
+
+  return {
+    status,
+    everConnected,
+    loaded,
+    unauthorized,
+    version,
+    lists,
+    tabs,
+    notices,
+    trustAsked,
+    attention,
+    start: () => {
+      connection.start()
+      void refresh()
+    },
+    retryNow: () => connection.retryNow(),
+    refresh,
+    refreshSessions,
+    session,
+    reload: load,
+    projectOf,
+    stateOf,
+    titleOf,
+    select,
+    close,
+    move: (sessionId: string, index: number) => setTabs(tabs => moveTab(tabs, sessionId, index)),
+    step: (by: number) => {
+      const next = neighbour(tabs(), by)
+      if (next) select(next)
+    },
+    create,
+    addProject,
+    removeProject,
+    trust,
+    askTrust,
+    notify,
+    dismiss,
+    attempt,
+    send,
+    cancel: (sessionId: string) => connection.request({ type: 'cancel', sessionId }),
+    kill: (sessionId: string) => connection.request({ type: 'kill', sessionId }),
+    answer: (sessionId: string, params: AnswerParams) =>
+      connection.request({ type: 'answer', sessionId, params }),
+    changeQueue: (sessionId: string, change: QueueParams) =>
+      connection.request({ type: 'queue', sessionId, change }),
+    setModel: (sessionId: string, model: string) =>
+      connection.request({ type: 'model', sessionId, params: { model } }),
+    setMode: (sessionId: string, mode: string) =>
+      connection.request({ type: 'mode', sessionId, params: { mode } }),
+  }
+}

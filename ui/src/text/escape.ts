@@ -1,0 +1,35 @@
+// Text as it really is: control and direction characters made visible, so that nothing can pretend.
+
+// C0 but tab and newline, DEL, C1, soft hyphen, zero-width, bidi marks and overrides, line separators, BOM, tags.
+const HIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\uffa0\ufff9-\uffff]|\u034f|[\u{e0000}-\u{e0fff}]/gu
+
+/** A run of plain text, or one hidden character by its name. */
+export interface Run {
+  text: string
+  hidden: boolean
+}
+
+export function visibleRuns(text: string): Run[] {
+  const runs: Run[] = []
+  let at = 0
+  for (const match of text.matchAll(HIDDEN)) {
+    if (match.index > at) runs.push({ text: text.slice(at, match.index), hidden: false })
+    runs.push({ text: name(match[0]), hidden: true })
+    at = match.index + match[0].length
+  }
+  if (at < text.length) runs.push({ text: text.slice(at), hidden: false })
+  return runs
+}
+
+export function visible(text: string): string {
+  return text.replace(HIDDEN, name)
+}
+
+function name(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  if (code === 0x1b) return '\\e'
+  if (code === 0x0d) return '\\r'
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`
+}

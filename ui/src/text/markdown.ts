@@ -1,0 +1,108 @@
+// Markdown in blocks. A finished block never changes; only the last one is read again while a reply streams.
+//
+// Raw HTML in a reply is shown as text, links other than http(s) and mailto are shown as text, images are shown
+// as links: nothing a model writes can run, load or lead anywhere by itself. DOMPurify checks the result again.
+
+import DOMPurify from 'dompurify'
+import { Marked, type Token, type Tokens } from 'marked'
+import remend from 'remend'
+
+export type Block =
+  | { kind: 'code'; raw: string; language: string; text: string }
+  | { kind: 'html'; raw: string }
+
+const marked = new Marked({
+  gfm: true,
+  breaks: false,
+  renderer: {
+    html: ({ text }) => escapeHtml(text),
+    link({ href, title, tokens }: Tokens.Link) {
+      const inner = this.parser.parseInline(tokens)
+      if (!isSafeLink(href)) return isPlainPath(href) ? inner : `${inner} (${escapeHtml(href)})`
+      return `<a href="${escapeHtml(href)}"${title ? ` title="${escapeHtml(title)}"` : ''}>${inner}</a>`
+    },
+    image({ href, text }: Tokens.Image) {
+      const label = escapeHtml(text || href)
+      return isSafeLink(href) ? `<a href="${escapeHtml(href)}">${label}</a>` : label
+    },
+    // A checkbox of a task list, as a sign: an input would be in the way of the keyboard.
+    checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
+  },
+})
+
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+}
+
+function isSafeLink(href: string): boolean {
+  return /^(https?:\/\/|mailto:)/i.test(href)
+}
+
+function isPlainPath(href: string): boolean {
+  return /^[\w./#@-]*$/.test(href)
+}
+
+const TAGS =
+  'a b blockquote br code del em h1 h2 h3 h4 h5 h6 hr i li ol p pre s strong sub sup table tbody td th thead tr ul'
+
+const purify = DOMPurify()
+purify.addHook('afterSanitizeAttributes', node => {
+  if (node.tagName !== 'A') return
+  node.setAttribute('target', '_blank')
+  node.setAttribute('rel', 'noopener noreferrer')
+})
+
+/** The block as HTML that is safe to show. `open` closes what a streaming block has not closed yet. */
+export function blockHtml(block: Block & { kind: 'html' }, open: boolean): string {
+  const source = open ? remend(block.raw) : block.raw
+  return purify.sanitize(marked.parse(source, { async: false }), {
+    ALLOWED_TAGS: TAGS.split(' '),
+    ALLOWED_ATTR: ['href', 'title', 'start', 'align'],
+    ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+  })
+}
+
+/** Splits a text that grows into blocks, reading only its end again. */
+export class MarkdownBlocks {
+  private text = ''
+  private blocks: Block[] = []
+  /** Where each block begins in `text`. */
+  private starts: number[] = []
+
+  /** Takes the text so far and returns its blocks; those that did not change keep their identity. */
+  update(text: string): Block[] {
+    if (text === this.text) return this.blocks
+    // Only the last two blocks can still change: a paragraph may become a heading, a list may go on.
+    const keep = text.startsWith(this.text) ? Math.max(0, this.blocks.length - 2) : 0
+    const from = keep > 0 ? (this.starts[keep] ?? 0) : 0
+    const before = this.blocks
+    const blocks = before.slice(0, keep)
+    const starts = this.starts.slice(0, keep)
+    let at = from
+    for (const token of marked.lexer(text.slice(from))) {
+      if (token.type !== 'space') {
+        const old = before[blocks.length]
+        blocks.push(old && old.raw === token.raw ? old : blockOf(token))
+        starts.push(at)
+      }
+      at += token.raw.length
+    }
+    this.text = text
+    this.blocks = blocks
+    this.starts = starts
+    return blocks
+  }
+}
+
+function blockOf(token: Token): Block {
+  if (token.type !== 'code') return { kind: 'html', raw: token.raw }
+  const { lang, text } = token as Tokens.Code
+  return { kind: 'code', raw: token.raw, language: (lang ?? '').split(/\s/)[0] ?? '', text }
+}

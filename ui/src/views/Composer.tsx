@@ -1,0 +1,339 @@
+// Where a message is written. Enter sends (during a turn it queues), Shift+Enter breaks the line, Esc Esc stops.
+
+import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from 'solid-js'
+import * as api from '../api'
+import type { NamedOption } from '../protocol'
+import { useApp } from '../store/app'
+import type { Session } from '../store/session'
+import { commandsFor, complete, filesFor, type Suggestion, type Trigger, triggerAt } from './completion'
+import { Icon } from './Icon'
+import { type Attachment, attach, imageFiles, MAX_IMAGES } from './images'
+import { Menu } from './Menu'
+
+const DOUBLE_ESCAPE_MS = 600
+
+/** What was written and not sent, by session; it outlives a reload. */
+const drafts = {
+  get: (sessionId: string) => sessionStorage.getItem(`chartroom.draft.${sessionId}`) ?? '',
+  set: (sessionId: string, text: string) => {
+    if (text === '') sessionStorage.removeItem(`chartroom.draft.${sessionId}`)
+    else sessionStorage.setItem(`chartroom.draft.${sessionId}`, text)
+  },
+}
+
+export function Composer(props: { session: Session }) {
+  const app = useApp()
+  const sessionId = props.session.sessionId
+  let area: HTMLTextAreaElement | undefined
+  let picker: HTMLInputElement | undefined
+  const [text, setText] = createSignal(drafts.get(sessionId))
+  const [images, setImages] = createSignal<Attachment[]>([])
+  const [sending, setSending] = createSignal(false)
+  const [trigger, setTrigger] = createSignal<Trigger | undefined>()
+  const [files, setFiles] = createSignal<string[]>([])
+  const [marked, setMarked] = createSignal(0)
+
+  const working = () => ['working', 'needs_you'].includes(props.session.state().state)
+  const connected = () => app.status() === 'connected'
+  const empty = () => text().trim() === '' && images().length === 0
+
+  createEffect(() => drafts.set(sessionId, text()))
+  onMount(() => {
+    if (matchMedia('(hover: hover)').matches && document.querySelector('dialog[open]') === null) area?.focus()
+  })
+
+  const suggestions = createMemo<Suggestion[]>(() => {
+    const current = trigger()
+    if (!current) return []
+    if (current.kind === 'command') return commandsFor(current.query, props.session.options().commands)
+    return filesFor(files())
+  })
+  createEffect(on(suggestions, () => setMarked(0)))
+  createEffect(
+    on(trigger, current => {
+      if (current?.kind !== 'file') return
+      const project = app.projectOf(sessionId)
+      if (!project) return
+      const wait = setTimeout(() => {
+        api.projectFiles(project.projectId, current.query).then(
+          answer => {
+            if (trigger() === current) setFiles(answer.files)
+          },
+          () => setFiles([]),
+        )
+      }, 60)
+      onCleanup(() => clearTimeout(wait))
+    }),
+  )
+
+  const look = () => setTrigger(area ? triggerAt(area.value, area.selectionStart) : undefined)
+  const take = (suggestion: Suggestion) => {
+    const current = trigger()
+    if (!current || !area) return
+    const [next, caret] = complete(text(), area.selectionStart, current, suggestion.insert)
+    setText(next)
+    setTrigger(undefined)
+    area.value = next
+    area.setSelectionRange(caret, caret)
+    area.focus()
+  }
+
+  const send = async () => {
+    if (empty() || sending() || !connected()) return
+    const message = text().trim()
+    const attached = images()
+    setSending(true)
+    try {
+      await app.send(
+        sessionId,
+        message,
+        attached.map(attachment => attachment.image),
+      )
+      // What was typed while the server answered is a message of its own.
+      setText(now => (now.trim() === message ? '' : now))
+      setImages(now => now.filter(image => !attached.includes(image)))
+    } catch (error) {
+      app.notify(`Not sent: ${(error as Error).message}. Your text is still here.`, 'error')
+    } finally {
+      setSending(false)
+    }
+  }
+
+  const stop = () => void app.attempt('The turn was not stopped', () => app.cancel(sessionId))
+  let lastEscape = 0
+  const onEscape = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open]')) return
+    if (event.timeStamp - lastEscape < DOUBLE_ESCAPE_MS && working()) {
+      lastEscape = 0
+      stop()
+    } else lastEscape = event.timeStamp
+  }
+  document.addEventListener('keydown', onEscape)
+  onCleanup(() => document.removeEventListener('keydown', onEscape))
+
+  const onKey = (event: KeyboardEvent) => {
+    const offered = suggestions()
+    if (offered.length > 0) {
+      const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+      if (step !== 0) {
+        event.preventDefault()
+        setMarked(at => (at + step + offered.length) % offered.length)
+        return
+      }
+      const suggestion = offered[marked()]
+      if ((event.key === 'Enter' || event.key === 'Tab') && !event.shiftKey && suggestion) {
+        event.preventDefault()
+        take(suggestion)
+        return
+      }
+      if (event.key === 'Escape') {
+        event.preventDefault()
+        setTrigger(undefined)
+        return
+      }
+    }
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
+      event.preventDefault()
+      void send()
+    }
+  }
+
+  const addImages = async (list: File[]) => {
+    for (const file of list) {
+      const attached = await attach(file)
+      if (typeof attached === 'string') app.notify(attached, 'error')
+      else setImages(images => [...images, attached].slice(0, MAX_IMAGES))
+    }
+  }
+
+  return (
+    <form
+      class="composer"
+      aria-label="Message"
+      onSubmit={event => {
+        event.preventDefault()
+        void send()
+      }}
+      onDragOver={event => event.preventDefault()}
+      onDrop={event => {
+        const dropped = imageFiles(event.dataTransfer)
+        if (dropped.length === 0) return
+        event.preventDefault()
+        void addImages(dropped)
+      }}
+    >
+      <Show when={suggestions().length > 0}>
+        <ul class="suggestions" id="suggestions" role="listbox" aria-label="Suggestions">
+          <For each={suggestions()}>
+            {(suggestion, index) => (
+              <li
+                id={`suggestion-${index()}`}
+                role="option"
+                aria-selected={marked() === index()}
+                tabIndex={-1}
+                onPointerDown={event => event.preventDefault()}
+                onClick={() => take(suggestion)}
+              >
+                <span class="mono">{suggestion.name}</span>
+                <span class="quiet ellipsis">{suggestion.description}</span>
+              </li>
+            )}
+          </For>
+        </ul>
+      </Show>
+      <Show when={images().length > 0}>
+        <ul class="chips" aria-label="Images">
+          <For each={images()}>
+            {attachment => (
+              <li class="chip">
+                <Thumbnail bitmap={attachment.bitmap} />
+                <span class="ellipsis">{attachment.name}</span>
+                <button
+                  type="button"
+                  class="icon-button"
+                  aria-label={`Remove ${attachment.name}`}
+                  onClick={() => setImages(images => images.filter(other => other !== attachment))}
+                >
+                  <Icon name="close" size={14} />
+                </button>
+              </li>
+            )}
+          </For>
+        </ul>
+      </Show>
+      <textarea
+        ref={area}
+        class="composer-text"
+        aria-label="Message"
+        placeholder={working() ? 'Message… (waits for this turn)' : 'Message…'}
+        rows={1}
+        value={text()}
+        aria-controls={suggestions().length > 0 ? 'suggestions' : undefined}
+        aria-activedescendant={suggestions().length > 0 ? `suggestion-${marked()}` : undefined}
+        onInput={event => {
+          setText(event.currentTarget.value)
+          look()
+        }}
+        onClick={look}
+        onBlur={() => setTrigger(undefined)}
+        onKeyDown={onKey}
+        onPaste={event => {
+          const pasted = imageFiles(event.clipboardData)
+          if (pasted.length === 0) return
+          event.preventDefault()
+          void addImages(pasted)
+        }}
+      />
+      <div class="composer-foot">
+        <input
+          ref={picker}
+          type="file"
+          class="visually-hidden"
+          accept="image/png,image/jpeg,image/gif,image/webp"
+          multiple
+          tabIndex={-1}
+          aria-label="Images to attach"
+          onChange={event => {
+            void addImages([...(event.currentTarget.files ?? [])])
+            event.currentTarget.value = ''
+          }}
+        />
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Attach an image"
+          title="Attach an image"
+          onClick={() => picker?.click()}
+        >
+          <Icon name="image" />
+        </button>
+        <span class="spacer" />
+        <OptionPicker
+          label="Model"
+          options={props.session.options().models}
+          chosen={props.session.options().model}
+          onChoose={model =>
+            void app.attempt('The model was not changed', async () => {
+              await app.setModel(sessionId, model)
+              props.session.patchOptions({ model })
+            })
+          }
+        />
+        <OptionPicker
+          label="Permission mode"
+          options={props.session.options().modes}
+          chosen={props.session.options().mode}
+          onChoose={mode =>
+            void app.attempt('The mode was not changed', async () => {
+              await app.setMode(sessionId, mode)
+              props.session.patchOptions({ mode })
+            })
+          }
+        />
+        <Show when={working()}>
+          <button
+            type="button"
+            class="icon-button stop"
+            aria-label="Stop the turn"
+            title="Stop (Esc Esc)"
+            onClick={stop}
+          >
+            <Icon name="stop" size={14} />
+          </button>
+        </Show>
+        <button
+          type="submit"
+          class="icon-button send"
+          aria-label={working() ? 'Queue the message' : 'Send the message'}
+          title={connected() ? 'Enter' : 'Disconnected: the text is kept'}
+          disabled={empty() || sending() || !connected()}
+        >
+          <Icon name="send" />
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function OptionPicker(props: {
+  label: string
+  options: NamedOption[]
+  chosen: string | undefined
+  onChoose(id: string): void
+}) {
+  const name = () => props.options.find(option => option.id === props.chosen)?.name ?? props.chosen
+  return (
+    <Show when={props.options.length > 0}>
+      <Menu
+        label={`${props.label}: ${name() ?? 'default'}`}
+        button={
+          <>
+            <span class="ellipsis">{name() ?? props.label}</span> <Icon name="chevron-down" size={12} />
+          </>
+        }
+        class="picker"
+        align="end"
+        upward
+        entries={props.options.map(option => ({
+          id: option.id,
+          name: option.name,
+          description: option.description,
+          chosen: option.id === props.chosen,
+        }))}
+        onChoose={props.onChoose}
+      />
+    </Show>
+  )
+}
+
+function Thumbnail(props: { bitmap: ImageBitmap | undefined }) {
+  let canvas: HTMLCanvasElement | undefined
+  onMount(() => {
+    const { bitmap } = props
+    if (!bitmap || !canvas) return
+    canvas.width = bitmap.width
+    canvas.height = bitmap.height
+    canvas.getContext('2d')?.drawImage(bitmap, 0, 0)
+  })
+  return <canvas ref={canvas} class="thumbnail" />
+}

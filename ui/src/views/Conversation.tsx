@@ -1,0 +1,169 @@
+// One session: the list of rows, then what waits for the person, the queue, the composer.
+//
+// One virtual list, anchored at the bottom: it follows what is new until the reader scrolls up, then a pill
+// counts what came since.
+
+import { createEffect, createSignal, Match, on, onCleanup, onMount, Show, Switch } from 'solid-js'
+import { Virtualizer, type VirtualizerHandle } from 'virtua/solid'
+import { useApp } from '../store/app'
+import type { Session } from '../store/session'
+import { Composer } from './Composer'
+import { Icon } from './Icon'
+import { Item } from './items/Item'
+import { TurnEnd } from './items/TurnEnd'
+import { Questions } from './Questions'
+import { Queue } from './Queue'
+import { SessionFailure } from './screens'
+
+/** How far from the end still counts as reading the end. */
+const NEAR_END_PX = 40
+
+export function Conversation(props: { session: Session }) {
+  const failure = () => (props.session.rows().length === 0 ? props.session.failure() : undefined)
+  return (
+    <main class="conversation">
+      <Switch>
+        <Match when={failure()}>
+          {message => <SessionFailure session={props.session} message={message()} />}
+        </Match>
+        <Match when={props.session.rows().length === 0}>
+          <div class="rows-empty">
+            <Blank session={props.session} />
+          </div>
+        </Match>
+        <Match when={true}>
+          <Rows session={props.session} />
+        </Match>
+      </Switch>
+      <div class="foot">
+        <Activity session={props.session} />
+        <Questions session={props.session} />
+        <Queue session={props.session} />
+        <Composer session={props.session} />
+      </div>
+    </main>
+  )
+}
+
+function Blank(props: { session: Session }) {
+  const app = useApp()
+  const waiting = () => props.session.state().state === 'loading' && !props.session.filled()
+  return (
+    <Show when={!waiting()} fallback={<p class="quiet">Opening…</p>}>
+      <h1>New session</h1>
+      <p class="quiet">
+        in <code>{app.projectOf(props.session.sessionId)?.path ?? 'this project'}</code>
+      </p>
+      <p class="quiet">
+        Say what should be done. <kbd>/</kbd> gives commands, <kbd>@</kbd> names a file, an image can be
+        pasted.
+      </p>
+    </Show>
+  )
+}
+
+/** What the agent is doing, or why it has ended. */
+function Activity(props: { session: Session }) {
+  const state = () => props.session.state()
+  return (
+    <div class="activity" role="status">
+      <Switch>
+        <Match when={state().state === 'dead'}>
+          <span class="failed-text">
+            The agent has ended{state().note ? `: ${state().note}` : '.'} Send a message to start it again.
+          </span>
+        </Match>
+        <Match when={state().note}>{note => <span class="quiet">{note()}</span>}</Match>
+        <Match when={state().state === 'working'}>
+          <span class="quiet working-line">
+            <span class="dot working" /> Working · <kbd>Esc</kbd> <kbd>Esc</kbd> stops
+          </span>
+        </Match>
+      </Switch>
+    </div>
+  )
+}
+
+function Rows(props: { session: Session }) {
+  let scroller: HTMLElement | undefined
+  let inner: HTMLDivElement | undefined
+  const [handle, setHandle] = createSignal<VirtualizerHandle | undefined>()
+  const [following, setFollowing] = createSignal(true)
+  const [seen, setSeen] = createSignal(0)
+  const unseen = () => (following() ? 0 : Math.max(0, props.session.rows().length - seen()))
+
+  const toEnd = () => {
+    setFollowing(true)
+    handle()?.scrollToIndex(props.session.rows().length - 1, { align: 'end' })
+    if (scroller) scroller.scrollTop = scroller.scrollHeight
+  }
+  // Only a person's own hand lets go of the end: rows that are measured for the first time scroll too.
+  const release = () => {
+    requestAnimationFrame(() => {
+      if (!scroller) return
+      const near = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR_END_PX
+      if (near === following()) return
+      if (!near) setSeen(props.session.rows().length)
+      setFollowing(near)
+    })
+  }
+
+  onMount(() => {
+    toEnd()
+    const follow = new ResizeObserver(() => {
+      if (following() && scroller) scroller.scrollTop = scroller.scrollHeight
+    })
+    if (inner) follow.observe(inner)
+    if (scroller) follow.observe(scroller)
+    onCleanup(() => follow.disconnect())
+  })
+  createEffect(on(props.session.rows, () => following() && queueMicrotask(toEnd), { defer: true }))
+
+  return (
+    <div class="rows-frame">
+      <section
+        class="rows"
+        aria-label="Conversation"
+        tabIndex={0}
+        ref={scroller}
+        onWheel={release}
+        onTouchMove={release}
+        onPointerUp={release}
+        onKeyDown={event => {
+          if (/^(Page|Arrow|Home|End| $)/.test(event.key)) release()
+          if (event.key === 'End') toEnd()
+          if (event.key === 'Home') handle()?.scrollToIndex(0)
+        }}
+        onScroll={release}
+      >
+        <div ref={inner}>
+          <Virtualizer
+            ref={setHandle}
+            data={props.session.rows()}
+            scrollRef={scroller as HTMLElement}
+            bufferSize={600}
+          >
+            {(row, index) => (
+              <div class="row-item" data-key={row.key}>
+                {row.kind === 'item' ? (
+                  <Item
+                    session={props.session}
+                    itemId={row.itemId}
+                    before={() => props.session.rows()[index() - 1]}
+                  />
+                ) : (
+                  <TurnEnd session={props.session} turnId={row.turnId} />
+                )}
+              </div>
+            )}
+          </Virtualizer>
+        </div>
+      </section>
+      <Show when={!following()}>
+        <button type="button" class="pill" onClick={toEnd}>
+          <Icon name="down" size={14} /> {unseen() > 0 ? `${unseen()} new` : 'To the end'}
+        </button>
+      </Show>
+    </div>
+  )
+}

@@ -1,0 +1,21 @@
+// A modal dialog: the browser's own element keeps the focus inside, gives it back, and closes on Escape.
+
+import { type JSX, onMount } from 'solid-js'
+
+export function Dialog(props: { label: string; class?: string; onClose(): void; children: JSX.Element }) {
+  let dialog: HTMLDialogElement | undefined
+  onMount(() => dialog?.showModal())
+  return (
+    <dialog
+      ref={dialog}
+      class={`dialog ${props.class ?? ''}`}
+      aria-label={props.label}
+      onClose={() => props.onClose()}
+      onPointerDown={event => {
+        if (event.target === dialog) dialog?.close()
+      }}
+    >
+      <div class="dialog-body">{props.children}</div>
+    </dialog>
+  )
+}

@@ -1,0 +1,239 @@
+// The right panel: language servers, index, the files this session changed, tokens and cost.
+
+import { createMemo, createResource, For, Match, onCleanup, Show, Switch } from 'solid-js'
+import { optional } from '../api'
+import type { LspStatusResponse, Project, ServerState } from '../protocol'
+import { useApp } from '../store/app'
+import type { Session } from '../store/session'
+import { cost, count, plural, shortPath } from '../text/format'
+import { kindOf } from '../tools/describe'
+import { diffsOf } from '../tools/diff'
+import { CopyButton } from './CopyButton'
+
+const REFRESH_MS = 10_000
+
+export function Inspector() {
+  const app = useApp()
+  const session = () => {
+    const active = app.tabs().active
+    return active === undefined ? undefined : app.session(active)
+  }
+  const project = () => app.projectOf(app.tabs().active)
+  return (
+    <aside class="inspector" aria-label="Inspector">
+      <Show when={project()} fallback={<p class="quiet pad">Open a session to see its project.</p>} keyed>
+        {project => (
+          <>
+            <h2 class="inspector-title ellipsis" title={project.path}>
+              {project.name}
+            </h2>
+            <Servers project={project} />
+            <Index project={project} />
+          </>
+        )}
+      </Show>
+      <Show when={session()} keyed>
+        {session => (
+          <>
+            <Changed session={session} root={project()?.path} />
+            <Spent session={session} />
+          </>
+        )}
+      </Show>
+    </aside>
+  )
+}
+
+/** A route read now and again; `undefined` when this server does not have it. */
+function watched<T>(path: () => string) {
+  const [answer, { refetch }] = createResource(path, path => optional<T>(path).catch(() => undefined))
+  const timer = setInterval(() => {
+    if (!document.hidden) void refetch()
+  }, REFRESH_MS)
+  onCleanup(() => clearInterval(timer))
+  return answer
+}
+
+/** How a server's state looks: only a real failure is red. */
+const DOTS: Partial<Record<ServerState, string>> = {
+  active: 'passed',
+  starting: 'working',
+  broken: 'dead',
+}
+
+function Servers(props: { project: Project }) {
+  const status = watched<LspStatusResponse>(
+    () => `/api/lsp/status?projectId=${encodeURIComponent(props.project.projectId)}`,
+  )
+  return (
+    <section aria-labelledby="servers-title">
+      <h3 id="servers-title">Language servers</h3>
+      <Switch>
+        <Match when={!props.project.trusted}>
+          <p class="quiet small-text">None run while the folder is untrusted.</p>
+        </Match>
+        <Match when={status.latest}>
+          {answer => (
+            <ul class="facts">
+              <For
+                each={answer().servers}
+                fallback={<li class="quiet small-text">None for this project's languages.</li>}
+              >
+                {server => (
+                  <li>
+                    <span class={`dot ${DOTS[server.status] ?? 'open'}`} />
+                    <span class="ellipsis" title={server.path ?? ''}>
+                      {server.id}
+                    </span>
+                    <span class="quiet">{server.status.replaceAll('_', ' ')}</span>
+                    <Show when={server.hint}>
+                      {hint => (
+                        <span class="command wide">
+                          <code>{hint()}</code> <CopyButton text={hint()} />
+                        </span>
+                      )}
+                    </Show>
+                  </li>
+                )}
+              </For>
+            </ul>
+          )}
+        </Match>
+        <Match when={status.state === 'ready'}>
+          <p class="quiet small-text">Not available yet.</p>
+        </Match>
+      </Switch>
+    </section>
+  )
+}
+
+interface IndexFacts {
+  status?: string
+  message?: string
+  indexedFiles?: number
+  totalChunks?: number
+}
+
+function Index(props: { project: Project }) {
+  const facts = watched<IndexFacts>(
+    () => `/api/index/status?projectId=${encodeURIComponent(props.project.projectId)}`,
+  )
+  return (
+    <section aria-labelledby="index-title">
+      <h3 id="index-title">Index</h3>
+      <Show
+        when={facts.latest}
+        fallback={<p class="quiet small-text">{facts.state === 'ready' ? 'Not available yet.' : ''}</p>}
+      >
+        {facts => (
+          <ul class="facts">
+            <li>
+              <span
+                class={`dot ${facts().status === 'ok' || facts().status === 'indexed' ? 'passed' : 'open'}`}
+              />
+              <span>{(facts().status ?? 'unknown').replaceAll('_', ' ')}</span>
+              <span class="quiet">
+                {facts().indexedFiles === undefined ? '' : plural(facts().indexedFiles ?? 0, 'file')}
+              </span>
+            </li>
+            <Show when={facts().message}>
+              {message => <li class="quiet small-text wide">{message()}</li>}
+            </Show>
+          </ul>
+        )}
+      </Show>
+    </section>
+  )
+}
+
+function Changed(props: { session: Session; root: string | undefined }) {
+  const files = createMemo(() => {
+    props.session.rows()
+    const sums = new Map<string, { added: number; removed: number }>()
+    for (const item of props.session.log.items.values()) {
+      if (item.type !== 'tool_call' || item.status !== 'complete' || item.toolOutputIsError) continue
+      if (kindOf(item.toolName, item.detail) !== 'edit') continue
+      for (const diff of diffsOf(item)) {
+        const path = shortPath(diff.path, props.root)
+        const sum = sums.get(path) ?? { added: 0, removed: 0 }
+        sums.set(path, { added: sum.added + diff.added, removed: sum.removed + diff.removed })
+      }
+    }
+    return [...sums].sort(([a], [b]) => a.localeCompare(b))
+  })
+  return (
+    <section aria-labelledby="changed-title">
+      <h3 id="changed-title">Changed here</h3>
+      <ul class="facts">
+        <For each={files()} fallback={<li class="quiet small-text">Nothing yet.</li>}>
+          {([path, sum]) => (
+            <li>
+              <span class="ellipsis path" title={path}>
+                {path}
+              </span>
+              <span class="added-count">+{sum.added}</span>
+              <span class="removed-count">−{sum.removed}</span>
+            </li>
+          )}
+        </For>
+      </ul>
+    </section>
+  )
+}
+
+function Spent(props: { session: Session }) {
+  const usage = createMemo(() => props.session.usage())
+  const share = () => {
+    const { contextTokens, contextWindow } = usage() ?? {}
+    return contextTokens !== undefined && contextWindow
+      ? Math.min(1, contextTokens / contextWindow)
+      : undefined
+  }
+  return (
+    <section aria-labelledby="spent-title">
+      <h3 id="spent-title">Tokens and cost</h3>
+      <Show when={usage()} fallback={<p class="quiet small-text">Nothing yet.</p>}>
+        {usage => (
+          <dl class="spent">
+            <dt>in</dt>
+            <dd>
+              {count(
+                usage().inputTokens +
+                  (usage().cacheReadInputTokens ?? 0) +
+                  (usage().cacheCreationInputTokens ?? 0),
+              )}
+            </dd>
+            <dt>out</dt>
+            <dd>{count(usage().outputTokens)}</dd>
+            <Show when={usage().costUsd}>
+              {usd => (
+                <>
+                  <dt>cost</dt>
+                  <dd>{cost(usd())}</dd>
+                </>
+              )}
+            </Show>
+            <Show when={share()}>
+              {share => (
+                <>
+                  <dt>context</dt>
+                  <dd>
+                    <meter
+                      aria-label="Context in use"
+                      min={0}
+                      max={1}
+                      high={0.8}
+                      value={share()}
+                      title={`${count(usage().contextTokens ?? 0)} of ${count(usage().contextWindow ?? 0)}`}
+                    />{' '}
+                    {Math.round(share() * 100)} %
+                  </dd>
+                </>
+              )}
+            </Show>
+          </dl>
+        )}
+      </Show>
+    </section>
+  )
+}

@@ -1,0 +1,119 @@
+// A button that opens a list to choose from; arrows move, Enter chooses, Escape closes, letters jump.
+
+import { createEffect, createSignal, createUniqueId, For, type JSX, onCleanup, Show } from 'solid-js'
+
+export interface MenuEntry {
+  id: string
+  name: string
+  description?: string
+  disabled?: boolean
+  chosen?: boolean
+}
+
+export function Menu(props: {
+  label: string
+  button: JSX.Element
+  class?: string
+  align?: 'start' | 'end'
+  upward?: boolean
+  disabled?: boolean
+  entries: MenuEntry[]
+  onChoose(id: string): void
+}) {
+  const [open, setOpen] = createSignal(false)
+  const listId = createUniqueId()
+  let root: HTMLDivElement | undefined
+  let button: HTMLButtonElement | undefined
+  let list: HTMLDivElement | undefined
+
+  const items = () => [
+    ...(list?.querySelectorAll<HTMLButtonElement>('button:not([aria-disabled=true])') ?? []),
+  ]
+  const close = (focus: boolean) => {
+    setOpen(false)
+    if (focus) button?.focus()
+  }
+  const choose = (entry: MenuEntry) => {
+    if (entry.disabled) return
+    close(true)
+    props.onChoose(entry.id)
+  }
+  const onKey = (event: KeyboardEvent) => {
+    const all = items()
+    const at = all.indexOf(document.activeElement as HTMLButtonElement)
+    if (event.key === 'ArrowDown') all[(at + 1) % all.length]?.focus()
+    else if (event.key === 'ArrowUp') all[(at - 1 + all.length) % all.length]?.focus()
+    else if (event.key === 'Home') all[0]?.focus()
+    else if (event.key === 'End') all[all.length - 1]?.focus()
+    else if (event.key === 'Escape') close(true)
+    else if (event.key === 'Tab') close(false)
+    else if (event.key.length === 1 && event.key !== ' ') {
+      all.find(item => item.textContent?.toLowerCase().startsWith(event.key.toLowerCase()))?.focus()
+    } else return
+    if (event.key !== 'Tab') event.preventDefault()
+    event.stopPropagation()
+  }
+  const outside = (event: Event) => {
+    if (!root?.contains(event.target as Node)) close(false)
+  }
+  createEffect(() => {
+    if (!open()) return
+    document.addEventListener('pointerdown', outside)
+    onCleanup(() => document.removeEventListener('pointerdown', outside))
+    const chosen = list?.querySelector<HTMLButtonElement>('[aria-checked=true]')
+    ;(chosen ?? items()[0])?.focus()
+  })
+
+  return (
+    <div class="menu-root" ref={root}>
+      <button
+        ref={button}
+        type="button"
+        class={props.class ?? 'button'}
+        aria-haspopup="menu"
+        aria-expanded={open()}
+        aria-controls={open() ? listId : undefined}
+        aria-label={props.label}
+        title={props.label}
+        disabled={props.disabled}
+        onClick={() => setOpen(open => !open)}
+        onKeyDown={event => {
+          if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+          event.preventDefault()
+          setOpen(true)
+        }}
+      >
+        {props.button}
+      </button>
+      <Show when={open()}>
+        <div
+          ref={list}
+          id={listId}
+          class="menu"
+          classList={{ end: props.align === 'end', upward: props.upward === true }}
+          role="menu"
+          tabIndex={-1}
+          aria-label={props.label}
+          onKeyDown={onKey}
+        >
+          <For each={props.entries} fallback={<p class="quiet pad">Nothing to choose.</p>}>
+            {entry => (
+              <button
+                type="button"
+                role={entry.chosen === undefined ? 'menuitem' : 'menuitemradio'}
+                aria-checked={entry.chosen}
+                aria-disabled={entry.disabled === true}
+                onClick={() => choose(entry)}
+              >
+                <span>{entry.name}</span>
+                <Show when={entry.description}>
+                  <span class="quiet">{entry.description}</span>
+                </Show>
+              </button>
+            )}
+          </For>
+        </div>
+      </Show>
+    </div>
+  )
+}

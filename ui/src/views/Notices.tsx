@@ -1,0 +1,28 @@
+// Short notices at the foot of the page.
+
+import { For } from 'solid-js'
+import { useApp } from '../store/app'
+import { Icon } from './Icon'
+
+export function Notices() {
+  const app = useApp()
+  return (
+    <div class="notices" role="status">
+      <For each={app.notices()}>
+        {notice => (
+          <div class="notice" classList={{ error: notice.kind === 'error' }}>
+            <span>{notice.text}</span>
+            <button
+              type="button"
+              class="icon-button"
+              aria-label="Dismiss"
+              onClick={() => app.dismiss(notice.id)}
+            >
+              <Icon name="close" size={14} />
+            </button>
+          </div>
+        )}
+      </For>
+    </div>
+  )
+}

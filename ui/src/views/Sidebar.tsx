@@ -1,0 +1,252 @@
+// Projects and their sessions; sessions that were found on the machine are folded under each project.
+
+import { createMemo, createSignal, For, onCleanup, Show } from 'solid-js'
+import type { Project, SessionSummary } from '../protocol'
+import { useApp } from '../store/app'
+import { lastAgent, setSidebarWidth, sidebarWidth } from '../store/settings'
+import { relativeTime } from '../text/format'
+import { Icon } from './Icon'
+import { Menu } from './Menu'
+import { AgentMark, StateDot } from './marks'
+
+const FIRST_SHOWN = 12
+
+export function Sidebar(props: { onAdd(): void; onPalette(): void; onChosen(): void }) {
+  const app = useApp()
+  const [now, setNow] = createSignal(Date.now())
+  const clock = setInterval(() => setNow(Date.now()), 30_000)
+  onCleanup(() => clearInterval(clock))
+  return (
+    <aside class="sidebar" aria-label="Projects and sessions">
+      <header class="sidebar-head">
+        <span class="wordmark">chartroom</span>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Search and commands"
+          title="Ctrl K"
+          onClick={props.onPalette}
+        >
+          <Icon name="search" />
+        </button>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Add a project"
+          title="Add a project"
+          onClick={props.onAdd}
+        >
+          <Icon name="plus" />
+        </button>
+      </header>
+      <nav class="sidebar-list" aria-label="Sessions">
+        <Show
+          when={app.lists.projects.length > 0}
+          fallback={<p class="quiet pad">{app.loaded() ? 'No project yet.' : 'Loading…'}</p>}
+        >
+          <For each={app.lists.projects}>
+            {project => <ProjectSection project={project} now={now()} onChosen={props.onChosen} />}
+          </For>
+        </Show>
+      </nav>
+      <footer class="sidebar-foot quiet">
+        <span>{app.version() ? `version ${app.version()}` : ''}</span>
+      </footer>
+      <Resizer />
+    </aside>
+  )
+}
+
+function ProjectSection(props: { project: Project; now: number; onChosen(): void }) {
+  const app = useApp()
+  const [open, setOpen] = createSignal(true)
+  const [foundOpen, setFoundOpen] = createSignal(false)
+  const [all, setAll] = createSignal(false)
+  const sessions = createMemo(() =>
+    Object.values(app.lists.sessions)
+      .filter(session => session?.projectId === props.project.projectId && !session.archived)
+      .sort((a, b) => b.lastActivity.localeCompare(a.lastActivity)),
+  )
+  const own = () => sessions().filter(session => !session.discovered)
+  const found = () => sessions().filter(session => session.discovered)
+  const shown = () => (all() ? own() : own().slice(0, FIRST_SHOWN))
+  return (
+    <section class="project" aria-label={props.project.name}>
+      <div class="project-head">
+        <button
+          type="button"
+          class="project-name"
+          aria-expanded={open()}
+          title={props.project.path}
+          onClick={() => setOpen(open => !open)}
+        >
+          <span class="chevron" classList={{ open: open() }}>
+            <Icon name="chevron" size={14} />
+          </span>
+          <span class="ellipsis">{props.project.name}</span>
+          <Show when={props.project.missing}>
+            <span class="tag failed">gone</span>
+          </Show>
+          <Show when={!props.project.trusted && !props.project.missing}>
+            <span class="tag">untrusted</span>
+          </Show>
+        </button>
+        <ProjectButtons project={props.project} onChosen={props.onChosen} />
+      </div>
+      <Show when={open()}>
+        <ul class="sessions">
+          <For each={shown()}>
+            {session => <SessionEntry session={session} now={props.now} onChosen={props.onChosen} />}
+          </For>
+        </ul>
+        <Show when={own().length > shown().length}>
+          <button type="button" class="link-button indent" onClick={() => setAll(true)}>
+            {own().length - shown().length} older
+          </button>
+        </Show>
+        <Show when={found().length > 0}>
+          <button
+            type="button"
+            class="found indent"
+            aria-expanded={foundOpen()}
+            onClick={() => setFoundOpen(open => !open)}
+          >
+            <span class="chevron" classList={{ open: foundOpen() }}>
+              <Icon name="chevron" size={14} />
+            </span>
+            Found <span class="quiet">{found().length}</span>
+          </button>
+          <Show when={foundOpen()}>
+            <ul class="sessions">
+              <For each={found()}>
+                {session => <SessionEntry session={session} now={props.now} onChosen={props.onChosen} />}
+              </For>
+            </ul>
+          </Show>
+        </Show>
+        <Show when={sessions().length === 0}>
+          <p class="quiet indent small-text">No session yet.</p>
+        </Show>
+      </Show>
+    </section>
+  )
+}
+
+function SessionEntry(props: { session: SessionSummary; now: number; onChosen(): void }) {
+  const app = useApp()
+  const state = () => (props.session.discovered ? 'open' : app.stateOf(props.session.sessionId))
+  return (
+    <li>
+      <button
+        type="button"
+        class="session"
+        aria-current={app.tabs().active === props.session.sessionId ? 'page' : undefined}
+        title={props.session.title}
+        onClick={() => {
+          app.select(props.session.sessionId)
+          props.onChosen()
+        }}
+      >
+        <AgentMark cliType={props.session.cliType} />
+        <span class="ellipsis">{app.titleOf(props.session.sessionId)}</span>
+        <Show
+          when={state() !== 'open'}
+          fallback={<time class="quiet">{relativeTime(props.session.lastActivity, props.now)}</time>}
+        >
+          <StateDot state={state()} />
+        </Show>
+      </button>
+    </li>
+  )
+}
+
+/** One click starts the agent used last; the menu beside it shows all, installed or not. */
+function ProjectButtons(props: { project: Project; onChosen(): void }) {
+  const app = useApp()
+  const usual = () => {
+    const found = app.lists.agents.filter(agent => agent.status === 'found')
+    return found.find(agent => agent.cliType === lastAgent()) ?? found[0]
+  }
+  const start = (cliType: string) => {
+    props.onChosen()
+    void app.create(props.project, cliType)
+  }
+  const act = (id: string) => {
+    if (id === 'trust') app.askTrust({ project: props.project })
+    else if (id === 'revoke')
+      void app.attempt('Trust was not taken back', () => app.trust(props.project, false))
+    else if (id === 'remove')
+      void app.attempt('The project was not removed', () => app.removeProject(props.project))
+    else start(id.slice('new:'.length))
+  }
+  const entries = () => [
+    ...app.lists.agents.map(agent => ({
+      id: `new:${agent.cliType}`,
+      name: `New ${agent.name} session`,
+      description: agent.status === 'found' ? '' : `not installed: ${agent.install}`,
+      disabled: agent.status !== 'found',
+    })),
+    props.project.trusted
+      ? { id: 'revoke', name: 'Take back trust', description: 'ends its agents and language servers' }
+      : { id: 'trust', name: 'Trust this folder…', description: props.project.path },
+    { id: 'remove', name: 'Remove from the list', description: 'files and sessions stay' },
+  ]
+  return (
+    <>
+      <Menu
+        label={`More in ${props.project.name}`}
+        button={<Icon name="chevron-down" size={14} />}
+        class="icon-button"
+        align="end"
+        entries={entries()}
+        onChoose={act}
+      />
+      <Show when={usual()}>
+        {agent => (
+          <button
+            type="button"
+            class="icon-button"
+            aria-label={`New ${agent().name} session in ${props.project.name}`}
+            title={`New ${agent().name} session`}
+            onClick={() => start(agent().cliType)}
+          >
+            <Icon name="plus" />
+          </button>
+        )}
+      </Show>
+    </>
+  )
+}
+
+function Resizer() {
+  const drag = (event: PointerEvent) => {
+    const target = event.currentTarget as HTMLElement
+    target.setPointerCapture(event.pointerId)
+    const move = (event: PointerEvent) => setSidebarWidth(clamp(event.clientX))
+    const up = () => {
+      target.removeEventListener('pointermove', move)
+      target.removeEventListener('pointerup', up)
+    }
+    target.addEventListener('pointermove', move)
+    target.addEventListener('pointerup', up)
+  }
+  const clamp = (width: number) => Math.round(Math.max(180, Math.min(420, width)))
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowLeft') setSidebarWidth(width => clamp(width - 16))
+    if (event.key === 'ArrowRight') setSidebarWidth(width => clamp(width + 16))
+  }
+  return (
+    <div
+      class="resizer"
+      role="separator"
+      aria-orientation="vertical"
+      aria-label="Width of the sidebar"
+      aria-valuenow={sidebarWidth()}
+      aria-valuemin={180}
+      aria-valuemax={420}
+      tabIndex={0}
+      onPointerDown={drag}
+      onKeyDown={onKey}
+    />
+  )
+}

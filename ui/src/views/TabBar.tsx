@@ -1,0 +1,112 @@
+// The open sessions as tabs: mark, title, state; dragged or moved by keys into another order.
+
+import { createSignal, For, Show } from 'solid-js'
+import { useApp } from '../store/app'
+import { stateName } from '../store/attention'
+import { Icon } from './Icon'
+import { AgentMark, StateDot } from './marks'
+
+export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
+  const app = useApp()
+  const [dragged, setDragged] = createSignal<string | undefined>()
+  const [over, setOver] = createSignal<string | undefined>()
+  const drop = (target: string) => {
+    const moved = dragged()
+    setDragged(undefined)
+    setOver(undefined)
+    if (moved && moved !== target) app.move(moved, app.tabs().open.indexOf(target))
+  }
+  const onKey = (event: KeyboardEvent, sessionId: string) => {
+    if (!event.altKey || !event.shiftKey) return
+    const step = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0
+    if (step === 0) return
+    event.preventDefault()
+    app.move(sessionId, app.tabs().open.indexOf(sessionId) + step)
+    const button = event.currentTarget as HTMLElement
+    queueMicrotask(() => button.focus())
+  }
+  return (
+    <header class="tabbar">
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Show or hide the sidebar"
+        title="Ctrl B"
+        onClick={props.onSidebar}
+      >
+        <Icon name="menu" />
+      </button>
+      <nav class="tabs" aria-label="Open sessions">
+        <ul>
+          <For each={app.tabs().open}>
+            {sessionId => (
+              <li
+                class="tab"
+                classList={{
+                  active: app.tabs().active === sessionId,
+                  'drop-here': over() === sessionId && dragged() !== sessionId,
+                  'needs-you': app.stateOf(sessionId) === 'needs_you',
+                }}
+                draggable={true}
+                onDragStart={event => {
+                  setDragged(sessionId)
+                  event.dataTransfer?.setData('text/plain', sessionId)
+                }}
+                onDragOver={event => {
+                  event.preventDefault()
+                  setOver(sessionId)
+                }}
+                onDragEnd={() => {
+                  setDragged(undefined)
+                  setOver(undefined)
+                }}
+                onDrop={event => {
+                  event.preventDefault()
+                  drop(sessionId)
+                }}
+                onAuxClick={event => {
+                  if (event.button === 1) app.close(sessionId)
+                }}
+              >
+                <button
+                  type="button"
+                  class="tab-name"
+                  aria-current={app.tabs().active === sessionId ? 'page' : undefined}
+                  title={app.titleOf(sessionId)}
+                  onClick={() => app.select(sessionId)}
+                  onKeyDown={event => onKey(event, sessionId)}
+                >
+                  <AgentMark cliType={app.lists.sessions[sessionId]?.cliType} />
+                  <span class="ellipsis">{app.titleOf(sessionId)}</span>
+                  <Show
+                    when={app.stateOf(sessionId) === 'needs_you'}
+                    fallback={<StateDot state={app.stateOf(sessionId)} />}
+                  >
+                    <span class="badge">{stateName('needs_you')}</span>
+                  </Show>
+                </button>
+                <button
+                  type="button"
+                  class="icon-button tab-close"
+                  aria-label={`Close ${app.titleOf(sessionId)}`}
+                  onClick={() => app.close(sessionId)}
+                >
+                  <Icon name="close" size={14} />
+                </button>
+              </li>
+            )}
+          </For>
+        </ul>
+      </nav>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Show or hide the inspector"
+        title="Ctrl I"
+        onClick={props.onInspector}
+      >
+        <Icon name="panel" />
+      </button>
+    </header>
+  )
+}

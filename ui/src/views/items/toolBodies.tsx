@@ -1,0 +1,130 @@
+// What stands under a tool call's line when it is open, by kind.
+
+import { For, Show } from 'solid-js'
+import type { Session } from '../../store/session'
+import { bytes } from '../../text/format'
+import { commandOf, planOf, type Step, type ToolCall, text } from '../../tools/describe'
+import { diffsOf } from '../../tools/diff'
+import { Icon } from '../Icon'
+import { Markdown } from '../Markdown'
+import { Diff } from './Diff'
+import { Item } from './Item'
+import { Output } from './Output'
+import { Verbatim } from './Verbatim'
+
+interface Props {
+  session: Session
+  call: ToolCall
+}
+
+export function ShellBody(props: Props) {
+  const command = () => commandOf(props.call.toolArguments)
+  return (
+    <>
+      <Show when={props.call.detail?.title ?? text(props.call.toolArguments, 'description')}>
+        {title => <p class="quiet small-text">{title()}</p>}
+      </Show>
+      <Verbatim class="command-line" text={command()} prefix="$ " />
+      <Output session={props.session} itemId={props.call.itemId} text={props.call.toolOutput} />
+      <CutNote call={props.call} />
+    </>
+  )
+}
+
+export function EditBody(props: Props) {
+  const failed = () => props.call.toolOutputIsError || diffsOf(props.call).length === 0
+  return (
+    <>
+      <For each={diffsOf(props.call)}>
+        {diff => <Diff session={props.session} itemId={props.call.itemId} diff={diff} />}
+      </For>
+      <Show when={failed() || /error|warning/i.test(props.call.toolOutput ?? '')}>
+        <Output session={props.session} itemId={props.call.itemId} text={props.call.toolOutput} />
+      </Show>
+      <CutNote call={props.call} />
+    </>
+  )
+}
+
+export function ReadBody(props: Props) {
+  return (
+    <>
+      <Output session={props.session} itemId={props.call.itemId} text={props.call.toolOutput} />
+      <CutNote call={props.call} />
+    </>
+  )
+}
+
+const STEP_ICONS: Record<Step['state'], 'check' | 'chevron' | undefined> = {
+  done: 'check',
+  doing: 'chevron',
+  open: undefined,
+}
+const STEP_NAMES: Record<Step['state'], string> = { done: 'done', doing: 'in progress', open: 'open' }
+
+export function PlanBody(props: { call: ToolCall }) {
+  return (
+    <ul class="plan">
+      <For each={planOf(props.call.toolArguments)}>
+        {step => (
+          <li class={step.state}>
+            <span class="plan-mark" role="img" aria-label={STEP_NAMES[step.state]}>
+              <Show when={STEP_ICONS[step.state]}>{icon => <Icon name={icon()} size={12} />}</Show>
+            </span>
+            <span>{step.text}</span>
+          </li>
+        )}
+      </For>
+    </ul>
+  )
+}
+
+/** The subagent's own conversation, nested. */
+export function SubagentBody(props: Props) {
+  const children = () => props.session.childrenOf(props.call.callId)
+  return (
+    <div class="nested">
+      <Show when={text(props.call.toolArguments, 'prompt')}>
+        {prompt => <p class="quiet verbatim clamp">{prompt()}</p>}
+      </Show>
+      <For each={children()}>{itemId => <Item session={props.session} itemId={itemId} />}</For>
+      <Show when={props.call.toolOutput}>
+        {output => (
+          <div class="nested-answer">
+            <Markdown text={output()} streaming={false} />
+          </div>
+        )}
+      </Show>
+    </div>
+  )
+}
+
+/** Any other tool: its arguments by name, then its output. */
+export function GenericBody(props: Props) {
+  return (
+    <>
+      <dl class="arguments">
+        <For each={Object.entries(props.call.toolArguments)}>
+          {([name, value]) => (
+            <>
+              <dt>{name}</dt>
+              <dd>
+                <Verbatim text={typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')} />
+              </dd>
+            </>
+          )}
+        </For>
+      </dl>
+      <Output session={props.session} itemId={props.call.itemId} text={props.call.toolOutput} />
+      <CutNote call={props.call} />
+    </>
+  )
+}
+
+function CutNote(props: { call: ToolCall }) {
+  return (
+    <Show when={props.call.detail?.truncatedFrom}>
+      {size => <p class="quiet small-text">Cut here; the whole output has {bytes(size())}.</p>}
+    </Show>
+  )
+}

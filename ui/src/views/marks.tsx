@@ -1,0 +1,34 @@
+// Small signs: which agent, which state.
+
+import type { SessionState } from '../protocol'
+import { stateName } from '../store/attention'
+
+const MARKS: Record<string, { letter: string; name: string }> = {
+  'claude-code': { letter: 'C', name: 'Claude' },
+  codex: { letter: 'X', name: 'Codex' },
+}
+
+export function agentName(cliType: string | undefined): string {
+  if (cliType === undefined) return 'agent'
+  return MARKS[cliType]?.name ?? cliType
+}
+
+export function AgentMark(props: { cliType: string | undefined }) {
+  const letter = () => MARKS[props.cliType ?? '']?.letter ?? (props.cliType?.[0] ?? '?').toUpperCase()
+  return (
+    <span class={`agent-mark ${props.cliType ?? ''}`} role="img" aria-label={agentName(props.cliType)}>
+      {letter()}
+    </span>
+  )
+}
+
+export function StateDot(props: { state: SessionState }) {
+  return (
+    <span
+      class={`dot ${props.state}`}
+      role="img"
+      aria-label={stateName(props.state)}
+      title={stateName(props.state)}
+    />
+  )
+}
