@@ -1,6 +1,44 @@
 //! Text to vectors: the seam behind which `none`, `static` and `openai` live.
 
+mod hashed;
+mod none;
+mod openai;
+mod quantised;
+
+use chartroom_protocol::index::EmbeddingConfig;
 use thiserror::Error;
+
+pub use hashed::Hashed;
+pub use none::NoEmbedder;
+pub use openai::{OpenAi, OpenAiConfig};
+pub use quantised::{Quantised, dot};
+
+/// The embedder that the user's configuration asks for.
+///
+/// A key is read from the environment variable that the configuration names, never from the configuration itself.
+pub fn from_config(config: &EmbeddingConfig) -> Result<Box<dyn Embedder>, EmbedError> {
+    Ok(match config {
+        EmbeddingConfig::Static => Box::new(Hashed::default()),
+        EmbeddingConfig::None => Box::new(NoEmbedder),
+        EmbeddingConfig::Openai { base_url, model, dimension, api_key_env } => {
+            let key = match api_key_env {
+                Some(name) => Some(std::env::var(name).map_err(|_| {
+                    EmbedError::Refused(format!(
+                        "the environment variable {name}, which holds the key, is not set"
+                    ))
+                })?),
+                None => None,
+            };
+            Box::new(OpenAi::new(OpenAiConfig {
+                base_url: base_url.clone(),
+                model: model.clone(),
+                dimension: *dimension as usize,
+                key,
+                ..OpenAiConfig::default()
+            }))
+        }
+    })
+}
 
 /// Turns texts into unit-length vectors, all of one dimension.
 ///

@@ -11,6 +11,10 @@ mod identity;
 mod lease;
 pub mod proof;
 
+pub mod chunk;
 pub mod content;
 pub mod embed;
+pub mod graph;
+pub mod query;
 pub mod store;
+pub mod symbols;

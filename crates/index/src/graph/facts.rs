@@ -1,0 +1,75 @@
+//! A file's references and imports as the store keeps them: one string, one fact a line.
+//!
+//! There are several hundred thousand in a large repository, so that a JSON object each would be most of the index.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::{Import, Reference};
+use crate::symbols::Extracted;
+
+/// What is kept of a file for the graph.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    pub references: Vec<Reference>,
+    pub imports: Vec<Import>,
+}
+
+/// Writes facts down. References to the same name from the same definition are kept once per line.
+pub(crate) fn encode(extracted: &Extracted) -> Value {
+    let mut text = String::with_capacity(extracted.references.len() * 24);
+    let mut last: Option<&Reference> = None;
+    for reference in &extracted.references {
+        if last == Some(reference) {
+            continue;
+        }
+        last = Some(reference);
+        let kind = if reference.on_self { 's' } else { 'c' };
+        let from = reference.from.map(|at| at.to_string()).unwrap_or_default();
+        let qualifier = clean(reference.qualifier.as_deref().unwrap_or_default());
+        let name = clean(&reference.name);
+        // Writing to a String cannot fail.
+        let _ok = writeln!(text, "{kind}\t{}\t{from}\t{name}\t{qualifier}", reference.line).is_ok();
+    }
+    for import in &extracted.imports {
+        let (local, module) = (clean(&import.local), clean(&import.module));
+        let name = clean(import.name.as_deref().unwrap_or_default());
+        let _ok = writeln!(text, "i\t{}\t{local}\t{module}\t{name}", import.line).is_ok();
+    }
+    Value::String(text)
+}
+
+/// Reads facts back; what is not a fact is left out.
+pub(crate) fn decode(text: &str) -> Facts {
+    let mut facts = Facts::default();
+    for line in text.lines() {
+        let mut parts = line.split('\t');
+        let (Some(kind), Some(number), Some(a), Some(b), Some(c)) =
+            (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            continue;
+        };
+        let Ok(line) = number.parse() else { continue };
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        match kind {
+            "s" | "c" => facts.references.push(Reference {
+                from: a.parse().ok(),
+                name: b.to_owned(),
+                qualifier: some(c),
+                on_self: kind == "s",
+                line,
+            }),
+            "i" => {
+                facts.imports.push(Import { local: a.to_owned(), module: b.to_owned(), name: some(c), line })
+            }
+            _ => {}
+        }
+    }
+    facts
+}
+
+/// Tabs and line ends would tear a fact apart.
+fn clean(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.contains(['\t', '\n', '\r']) { text.replace(['\t', '\n', '\r'], " ").into() } else { text.into() }
+}

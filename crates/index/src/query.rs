@@ -1,0 +1,8 @@
+//! What a query means: its operators, its words, and what sort of question it is. Pure.
+
+pub mod operators;
+pub mod plan;
+pub mod words;
+
+pub use operators::{Operators, ParsedQuery};
+pub use plan::{Confidence, Intent, Plan};

@@ -1,0 +1,243 @@
+//! What sort of question a query is, and what follows from it.
+
+use super::words::terms;
+
+/// What the words of a query look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Intent {
+    Identifier,
+    Mixed,
+    Semantic,
+    Uncertain,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confidence {
+    High,
+    Medium,
+    Low,
+}
+
+impl Intent {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Identifier => "identifier",
+            Self::Mixed => "mixed",
+            Self::Semantic => "semantic",
+            Self::Uncertain => "uncertain",
+        }
+    }
+}
+
+impl Confidence {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+}
+
+/// A term that is looked for in labels, paths and text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    /// Lower case.
+    pub text: String,
+    /// A token as typed, not a part of one.
+    pub whole: bool,
+}
+
+/// How a query is answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    pub intent: Intent,
+    pub confidence: Confidence,
+    /// Asks who uses something, not where it is defined.
+    pub reference_seeking: bool,
+    /// At most 8, for the evidence of single chunks.
+    pub terms: Vec<Term>,
+    /// How much that evidence weighs.
+    pub lexical_weight: f64,
+    /// Exact matches go first.
+    pub pin_exact: bool,
+    /// Whether vectors are asked. Identifiers need none.
+    pub dense: bool,
+}
+
+const STOPWORDS: &[&str] = &[
+    "a", "an", "and", "are", "as", "at", "be", "by", "find", "for", "from", "how", "in", "is", "it", "logic",
+    "of", "or", "the", "to", "used", "uses", "using", "what", "where", "which", "who", "why",
+];
+
+const MAX_TERMS: usize = 8;
+
+/// Says whether a word carries no meaning of its own in a question.
+pub fn is_stopword(word: &str) -> bool {
+    STOPWORDS.binary_search(&word).is_ok()
+}
+
+/// Plans the answer to a query without its operators.
+pub fn plan(text: &str) -> Plan {
+    let tokens: Vec<&str> = text
+        .split_whitespace()
+        .map(|token| token.trim_matches(|c: char| ",;?!()[]{}\"'`.:".contains(c)))
+        .filter(|token| !token.is_empty())
+        .take(512)
+        .collect();
+    let identifiers = tokens.iter().filter(|token| is_identifier_like(token)).count();
+    let natural = tokens.iter().filter(|token| is_natural(token)).count();
+    let reference_seeking = seeks_references(text);
+    let single_term = tokens.len() == 1 && is_single_term(tokens[0]);
+    let (intent, confidence) = if identifiers > 0 && natural > 0 {
+        (Intent::Mixed, if identifiers >= 2 { Confidence::High } else { Confidence::Medium })
+    } else if identifiers > 0 {
+        (Intent::Identifier, if identifiers == tokens.len() { Confidence::High } else { Confidence::Medium })
+    } else if single_term {
+        (Intent::Uncertain, Confidence::Medium)
+    } else if natural >= 2 || tokens.len() >= 4 {
+        (Intent::Semantic, Confidence::High)
+    } else {
+        (Intent::Uncertain, Confidence::Low)
+    };
+    let lexical_weight = match intent {
+        Intent::Identifier => 1.35,
+        Intent::Mixed => {
+            if reference_seeking {
+                0.18
+            } else {
+                0.05
+            }
+        }
+        Intent::Uncertain => 0.60,
+        Intent::Semantic => 0.0,
+    };
+    Plan {
+        intent,
+        confidence,
+        reference_seeking,
+        terms: lexical_terms(&tokens),
+        lexical_weight,
+        pin_exact: intent != Intent::Semantic && !reference_seeking,
+        dense: intent != Intent::Identifier,
+    }
+}
+
+/// Upper case, one of `_ / \ . - :`, or a digit.
+pub fn is_identifier_like(token: &str) -> bool {
+    token.chars().any(|c| c.is_uppercase() || c.is_ascii_digit() || "_/\\.-:".contains(c))
+}
+
+fn is_natural(token: &str) -> bool {
+    let lower = token.to_lowercase();
+    is_stopword(&lower) || (!is_identifier_like(token) && token.chars().count() >= 4)
+}
+
+fn is_single_term(token: &str) -> bool {
+    (3..=64).contains(&token.len())
+        && token.starts_with(|c: char| c.is_ascii_lowercase())
+        && token.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+}
+
+fn seeks_references(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    if lower.contains("where is") || lower.contains("who uses") {
+        return true;
+    }
+    lower.split(|c: char| !c.is_alphanumeric()).any(|word| {
+        matches!(
+            word,
+            "used"
+                | "uses"
+                | "usage"
+                | "reference"
+                | "references"
+                | "referenced"
+                | "caller"
+                | "callers"
+                | "called"
+                | "import"
+                | "imports"
+                | "imported"
+        ) || word.starts_with("instantiat")
+    })
+}
+
+/// Whole tokens first, then their parts, no word twice.
+fn lexical_terms(tokens: &[&str]) -> Vec<Term> {
+    let mut found: Vec<Term> = Vec::new();
+    let mut add = |text: String, whole: bool| {
+        if text.chars().count() >= 2 && found.len() < MAX_TERMS && !found.iter().any(|term| term.text == text)
+        {
+            found.push(Term { text, whole });
+        }
+    };
+    let meaningful = |token: &&&str| !is_stopword(&token.to_lowercase());
+    for token in tokens.iter().filter(meaningful) {
+        add(token.to_lowercase(), true);
+    }
+    for token in tokens.iter().filter(meaningful) {
+        for part in terms(token) {
+            add(part, false);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(query: &str, expected: &str) {
+        let plan = plan(query);
+        let terms: Vec<String> = plan
+            .terms
+            .iter()
+            .map(|term| format!("{}{}", term.text, if term.whole { "" } else { "*" }))
+            .collect();
+        let shown = format!(
+            "{}/{}{}{} {:?} [{}]",
+            plan.intent.word(),
+            plan.confidence.word(),
+            if plan.reference_seeking { " refs" } else { "" },
+            if plan.dense { "" } else { " lexical" },
+            plan.lexical_weight,
+            terms.join(" ")
+        );
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn the_stopwords_are_sorted_for_the_search_in_them() {
+        assert!(STOPWORDS.is_sorted());
+    }
+
+    #[test]
+    fn identifiers_alone_need_no_embedding() {
+        check("HttpServer", "identifier/high lexical 1.35 [httpserver http* server*]");
+        check("parse_request", "identifier/high lexical 1.35 [parse_request parse* request* parserequest*]");
+        check("src/main.rs", "identifier/high lexical 1.35 [src/main.rs src* main* rs*]");
+    }
+
+    #[test]
+    fn words_and_identifiers_together_are_mixed() {
+        check(
+            "where does parse_request retry",
+            "mixed/medium 0.05 [does parse_request retry parse* request* parserequest*]",
+        );
+        check("who uses HttpServer", "mixed/medium refs 0.18 [httpserver http* server*]");
+    }
+
+    #[test]
+    fn questions_are_semantic() {
+        check("how are failed requests tried again", "semantic/high 0.0 [failed requests tried again]");
+    }
+
+    #[test]
+    fn one_small_word_is_uncertain() {
+        check("parser", "uncertain/medium 0.6 [parser]");
+        check("x", "uncertain/low 0.6 []");
+        check("", "uncertain/low 0.6 []");
+    }
+}

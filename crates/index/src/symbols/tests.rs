@@ -1,0 +1,72 @@
+//! What each language's definition finds in a small file.
+
+mod c_family;
+mod dynamic;
+mod rust_go_java;
+
+use super::{Language, PARSE_BUDGET, extract};
+use expect_test::Expect;
+use std::path::Path;
+
+/// Prints what a file defines, calls and imports.
+#[track_caller]
+fn check(path: &str, source: &str, expected: Expect) {
+    expected.assert_eq(&render(path, source));
+}
+
+fn render(path: &str, source: &str) -> String {
+    let language = Language::of(Path::new(path)).expect("a known language");
+    let found = extract(language, path, source, PARSE_BUDGET).expect("a grammar");
+    let mut out = String::new();
+    for symbol in &found.symbols {
+        let depth = symbol.breadcrumbs.len();
+        let (start, end) = (symbol.span.start, symbol.span.end);
+        out += &format!("{}{start}-{end} {} [{}]\n", "  ".repeat(depth), symbol.label, symbol.qualified);
+    }
+    for reference in &found.references {
+        let from = reference.from.map_or("(file)", |at| found.symbols[at as usize].qualified.as_str());
+        let of = reference.qualifier.as_deref().map(|of| format!(" of {of}")).unwrap_or_default();
+        let own = if reference.on_self { " (own)" } else { "" };
+        out += &format!("{} {from} calls {}{of}{own}\n", reference.line, reference.name);
+    }
+    for import in &found.imports {
+        let name = import.name.as_deref().map(|name| format!(" . {name}")).unwrap_or_default();
+        out += &format!("{} {:?} = {}{name}\n", import.line, import.local, import.module);
+    }
+    out
+}
+
+#[test]
+fn an_id_survives_edits_above_it_and_changes_with_its_name() {
+    let ids = |source: &str| {
+        let found = extract(Language::named("python").unwrap(), "a.py", source, PARSE_BUDGET).unwrap();
+        found.symbols.into_iter().map(|symbol| (symbol.qualified, symbol.id)).collect::<Vec<_>>()
+    };
+    let before = ids("def f(): pass\ndef g(): pass\n");
+    let after = ids("# a new line\n\nimport x\n\ndef f(a, b): pass\ndef g(): pass\n");
+    assert_eq!(before, after);
+    assert_ne!(before[0].1, ids("def h(): pass\n")[0].1);
+}
+
+#[test]
+fn two_definitions_of_one_name_have_ids_of_their_own() {
+    let found =
+        extract(Language::named("python").unwrap(), "a.py", "def f(): pass\ndef f(): pass\n", PARSE_BUDGET)
+            .unwrap();
+    assert_ne!(found.symbols[0].id, found.symbols[1].id);
+}
+
+#[test]
+fn a_parse_without_time_is_given_up() {
+    let source = "def f(): pass\n".repeat(20_000);
+    let budget = std::time::Duration::ZERO;
+    assert_eq!(extract(Language::named("python").unwrap(), "a.py", &source, budget), None);
+}
+
+#[test]
+fn deep_nesting_costs_no_stack() {
+    let source = format!("x = {}1{}\n", "(".repeat(50_000), ")".repeat(50_000));
+    assert!(extract(Language::named("python").unwrap(), "a.py", &source, PARSE_BUDGET).is_some());
+    let source = "fn f() { ".repeat(3_000);
+    assert!(extract(Language::named("rust").unwrap(), "a.rs", &source, PARSE_BUDGET).is_some());
+}
