@@ -6,8 +6,9 @@
 pub mod child;
 pub mod codec;
 pub mod keeper;
+pub mod process;
 pub mod rpc;
 
-pub use child::{Child, ChildSpec, Exit, Keeper, KillSwitch, SpawnError, spawn};
+pub use child::{Child, ChildSpec, Exit, ExitWatch, Keeper, KillSwitch, SpawnError, spawn};
 pub use codec::{Framing, Received};
 pub use rpc::{Handler, Peer, PeerOptions, ResponseError, RpcError, connect};

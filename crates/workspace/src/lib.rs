@@ -1,1 +1,18 @@
 //! Where the code is: canonical roots, trust, boundary check, ignore rules, the one file walker.
+//!
+//! A [`CanonicalRoot`] is a folder a user has opened. Every path from outside goes through [`boundary`], every
+//! process through the [`SpawnGate`], which asks the [`TrustStore`] each time.
+
+pub mod binary;
+pub mod boundary;
+pub mod gate;
+pub mod git;
+mod root;
+pub mod roots;
+pub mod trust;
+pub mod walk;
+
+pub use boundary::BoundaryError;
+pub use gate::{ChildKind, GateError, ProgramQuery, ProgramSource, ResolvedProgram, SpawnGate, SpawnRequest};
+pub use root::{CanonicalRoot, RootError};
+pub use trust::{TrustError, TrustStore, TrustedRoot};

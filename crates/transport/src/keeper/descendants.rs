@@ -8,6 +8,8 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use super::drain;
 use crate::child::Exit;
+#[cfg(target_os = "linux")]
+use crate::process;
 
 /// A process that cannot be killed (another user's, or stuck in the kernel) must not keep the keeper for ever.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -55,7 +57,7 @@ pub(super) fn kill_all(child: Pid, child_signals: &UnixStream) -> Option<Exit> {
 /// Stops everyone first, so that nobody forks while the others are being killed.
 #[cfg(target_os = "linux")]
 fn kill_round(_child: Pid) {
-    let below = below_us();
+    let below = process::descendants(std::process::id());
     for signal in [Signal::STOP, Signal::KILL] {
         for pid in &below {
             // It may have ended since; or it belongs to someone else, and the deadline deals with that.
@@ -68,34 +70,6 @@ fn kill_round(_child: Pid) {
 #[cfg(not(target_os = "linux"))]
 fn kill_round(child: Pid) {
     rustix::process::kill_process_group(child, Signal::KILL).ok();
-}
-
-/// Every process whose line of parents leads to us.
-#[cfg(target_os = "linux")]
-fn below_us() -> Vec<Pid> {
-    let parents: Vec<(i32, i32)> = std::fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-        .filter_map(|pid| Some((pid, parent_of(pid)?)))
-        .collect();
-    let mut below = vec![rustix::process::getpid().as_raw_nonzero().get()];
-    let mut next = 0;
-    while next < below.len() {
-        let parent = below[next];
-        below.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
-        next += 1;
-    }
-    below.into_iter().skip(1).filter_map(Pid::from_raw).collect()
-}
-
-#[cfg(target_os = "linux")]
-fn parent_of(pid: i32) -> Option<i32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in parentheses, may hold anything: the fields begin after the last one.
-    let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 fn exit_of(status: WaitStatus) -> Exit {

@@ -1,0 +1,265 @@
+//! The one gate that every child process goes through.
+//!
+//! It asks the trust store at every spawn, resolves what a command's name means, hands on only the environment
+//! that the kind of child needs, records what it started so that a later run can sweep it, and ends a
+//! workspace's children when its trust is taken back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use chartroom_transport::{Child, ChildSpec, Keeper, KillSwitch, SpawnError, spawn};
+
+use crate::{CanonicalRoot, TrustStore};
+
+mod environment;
+mod lookup;
+mod record;
+mod untrusted;
+mod warden;
+
+pub use lookup::{ProgramQuery, ProgramSource, ResolvedProgram};
+pub use record::{SweepReport, sweep};
+
+/// What a child is, which decides what it may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChildKind {
+    /// A coding agent. Never started for an untrusted workspace: it runs the workspace's hooks.
+    Agent,
+    /// A language server. Never started for an untrusted workspace: it runs build scripts and plugins.
+    LanguageServer,
+    /// A process of our own, such as the language service.
+    Service,
+    /// git, as [`crate::git`] calls it.
+    Git,
+}
+
+/// What to start, for which workspace.
+#[derive(Clone, Debug)]
+pub struct SpawnRequest {
+    pub root: CanonicalRoot,
+    pub kind: ChildKind,
+    /// What the child is called in the log and in messages.
+    pub label: String,
+    /// Absolute; from [`SpawnGate::resolve_program`].
+    pub program: PathBuf,
+    pub args: Vec<OsString>,
+    pub cwd: PathBuf,
+    /// Set on top of what the kind of child inherits. Only from our own code and the user's config.
+    pub env: BTreeMap<OsString, OsString>,
+    /// Names of further variables to hand on, from the user's config.
+    pub pass_env: Vec<String>,
+    /// Whether the child gets pipes on fd 3 (it reads) and fd 4 (it writes).
+    pub extra_pipes: bool,
+}
+
+impl SpawnRequest {
+    /// A request to run `program` in the root, with nothing special.
+    pub fn new(root: &CanonicalRoot, kind: ChildKind, program: impl Into<PathBuf>) -> Self {
+        let program = program.into();
+        let label = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        SpawnRequest {
+            root: root.clone(),
+            kind,
+            label,
+            program,
+            args: Vec::new(),
+            cwd: root.as_path().to_path_buf(),
+            env: BTreeMap::new(),
+            pass_env: Vec::new(),
+            extra_pipes: false,
+        }
+    }
+}
+
+/// Why something was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    /// The workspace is not trusted; the message has the command that mends it.
+    #[error("{root} is not trusted: {what}; to trust it, run `chartroom trust {}`", quoted(root))]
+    Untrusted { root: CanonicalRoot, what: String },
+    #[error("{name} was not found ({}); install it or name its path in the config", looked_in)]
+    NotFound { name: String, looked_in: String },
+    #[error("{} is not an executable file", program.display())]
+    NotExecutable { program: PathBuf },
+    #[error("{} is a relative path; give an absolute path or a bare name", program.display())]
+    RelativeProgram { program: PathBuf },
+    #[error("the working folder {} cannot be used: {error}", cwd.display())]
+    Cwd { cwd: PathBuf, error: std::io::Error },
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+}
+
+impl GateError {
+    /// The command that mends an untrusted workspace.
+    pub fn mending_command(&self) -> Option<String> {
+        match self {
+            GateError::Untrusted { root, .. } => Some(format!("chartroom trust {}", quoted(root))),
+            _ => None,
+        }
+    }
+}
+
+fn quoted(root: &CanonicalRoot) -> String {
+    let path = root.to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
+    if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+/// The gate. Cheap to clone; all clones are one gate.
+#[derive(Clone, Debug)]
+pub struct SpawnGate {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    keeper: Keeper,
+    trust: Arc<TrustStore>,
+    data_dir: PathBuf,
+    /// The environment of this process, taken once: it cannot change under us, and tests can give another.
+    parent_env: BTreeMap<OsString, OsString>,
+    state: Mutex<GateState>,
+}
+
+#[derive(Debug, Default)]
+struct GateState {
+    /// Every workspace the gate has heard of: none of them may sit on a PATH.
+    roots: BTreeSet<CanonicalRoot>,
+    children: Vec<KeptChild>,
+    warden_runs: bool,
+}
+
+/// A child that ends when its root is no longer trusted.
+#[derive(Debug)]
+struct KeptChild {
+    root: CanonicalRoot,
+    label: String,
+    /// Whether it was allowed only because the root was trusted.
+    needs_trust: bool,
+    kill: KillSwitch,
+}
+
+impl SpawnGate {
+    /// Makes the gate of this process, with its environment.
+    pub fn new(keeper: Keeper, trust: Arc<TrustStore>, data_dir: &Path) -> Self {
+        Self::with_environment(keeper, trust, data_dir, std::env::vars_os().collect())
+    }
+
+    /// Makes a gate that hands on parts of another environment than this process's own.
+    pub fn with_environment(
+        keeper: Keeper,
+        trust: Arc<TrustStore>,
+        data_dir: &Path,
+        parent_env: BTreeMap<OsString, OsString>,
+    ) -> Self {
+        let state = Mutex::default();
+        let data_dir = data_dir.to_path_buf();
+        SpawnGate { shared: Arc::new(Shared { keeper, trust, data_dir, parent_env, state }) }
+    }
+
+    /// Tells the gate of a workspace, so that no PATH leads into it. A spawn does this by itself.
+    pub fn add_root(&self, root: &CanonicalRoot) {
+        self.shared.state().roots.insert(root.clone());
+    }
+
+    /// Whether the workspace is trusted now.
+    pub fn is_trusted(&self, root: &CanonicalRoot) -> bool {
+        self.shared.trust.is_trusted(root)
+    }
+
+    /// The trust store that the gate asks.
+    pub fn trust(&self) -> &Arc<TrustStore> {
+        &self.shared.trust
+    }
+
+    /// Finds the program that a name means for this workspace: the user's config, then the project's own
+    /// binaries if it is trusted, then PATH.
+    pub fn resolve_program(
+        &self,
+        root: &CanonicalRoot,
+        query: &ProgramQuery,
+    ) -> Result<ResolvedProgram, GateError> {
+        self.add_root(root);
+        lookup::resolve(root, query, self.is_trusted(root), &self.safe_path(root))
+    }
+
+    /// Starts a process, if the workspace's trust allows it. Must be called within a tokio runtime.
+    pub fn spawn(&self, request: SpawnRequest) -> Result<Child, GateError> {
+        self.add_root(&request.root);
+        let trusted = self.is_trusted(&request.root);
+        let program = lookup::executable(&request.program)?;
+        let cwd =
+            request.cwd.canonicalize().map_err(|error| GateError::Cwd { cwd: request.cwd.clone(), error })?;
+        if !trusted {
+            untrusted::check(&request, &program, &cwd)?;
+        }
+        let env = environment::of_child(
+            request.kind,
+            &self.shared.parent_env,
+            &self.safe_path(&request.root),
+            &request.pass_env,
+            &request.env,
+        );
+        let spec = ChildSpec {
+            label: request.label.clone(),
+            program: request.program,
+            args: request.args,
+            cwd,
+            env,
+            extra_pipes: request.extra_pipes,
+        };
+        let child = spawn(&self.shared.keeper, spec)?;
+        record::keep(&self.shared.data_dir, &child);
+        self.guard(KeptChild {
+            root: request.root,
+            label: request.label,
+            needs_trust: trusted,
+            kill: child.kill_switch(),
+        });
+        Ok(child)
+    }
+
+    /// PATH without what must not be looked up for this workspace.
+    fn safe_path(&self, root: &CanonicalRoot) -> Vec<PathBuf> {
+        let roots: Vec<CanonicalRoot> = self.shared.state().roots.iter().cloned().collect();
+        // Entries inside the workspace itself are the user's own doing and fine once it is trusted.
+        let forbidden: Vec<CanonicalRoot> =
+            roots.into_iter().filter(|other| other != root || !self.is_trusted(root)).collect();
+        lookup::safe_path(self.shared.parent_env.get(OsStr::new("PATH")), &forbidden)
+    }
+
+    /// Remembers a child until it ends, and has it killed when its trust goes.
+    fn guard(&self, child: KeptChild) {
+        let mut state = self.shared.state();
+        state.children.retain(|child| !child.kill.is_spent());
+        state.children.push(child);
+        if !state.warden_runs {
+            state.warden_runs = true;
+            tokio::spawn(warden::run(Arc::downgrade(&self.shared), self.shared.trust.subscribe()));
+        }
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, GateState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The children that may not live: their root has lost the trust they needed. They are forgotten here.
+    fn take_condemned(&self) -> Vec<KeptChild> {
+        let mut state = self.state();
+        state.children.retain(|child| !child.kill.is_spent());
+        let mut condemned = Vec::new();
+        let mut trusted: BTreeMap<CanonicalRoot, bool> = BTreeMap::new();
+        for child in std::mem::take(&mut state.children) {
+            let lives = !child.needs_trust
+                || *trusted.entry(child.root.clone()).or_insert_with(|| self.trust.is_trusted(&child.root));
+            if lives { state.children.push(child) } else { condemned.push(child) }
+        }
+        condemned
+    }
+}
+
+type WeakShared = Weak<Shared>;

@@ -1,0 +1,139 @@
+//! What a child inherits of our environment: what its kind needs, and never our token.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use super::ChildKind;
+
+/// What every child gets. A `*` at the end stands for any ending.
+const COMMON: &[&str] = &[
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_*",
+    "LANGUAGE",
+    "TMPDIR",
+    "TZ",
+    "XDG_*",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+];
+
+const PROXY: &[&str] = &[
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+];
+
+const AGENT: &[&str] = &[
+    "TERM",
+    "COLORTERM",
+    "SHELL",
+    "EDITOR",
+    "ANTHROPIC_*",
+    "CLAUDE_*",
+    "OPENAI_*",
+    "CODEX_*",
+    "SSH_AUTH_SOCK",
+    "IS_SANDBOX",
+    "NODE_EXTRA_CA_CERTS",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "NVM_DIR",
+    "PNPM_HOME",
+    "AWS_PROFILE",
+    "AWS_REGION",
+];
+
+const LANGUAGE_SERVER: &[&str] = &[
+    "TERM",
+    "CARGO_*",
+    "RUSTUP_*",
+    "RUSTC",
+    "RUSTFLAGS",
+    "RUST_SRC_PATH",
+    "GO*",
+    "CGO_*",
+    "CC",
+    "CXX",
+    "PKG_CONFIG_*",
+    "NODE_PATH",
+    "NODE_EXTRA_CA_CERTS",
+    "NVM_DIR",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PYENV_ROOT",
+    "PYTHONPATH",
+    "JAVA_HOME",
+    "GRADLE_USER_HOME",
+    "M2_HOME",
+    "DOTNET_ROOT",
+    "GEM_HOME",
+    "GEM_PATH",
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "LIBRARY_PATH",
+];
+
+/// The service starts language servers of its own, through a gate of its own.
+const SERVICE: &[&str] = &["CHARTROOM_HOME", "CHARTROOM_LOG", "RUST_LOG", "RUST_BACKTRACE"];
+
+const GIT: &[&str] = &[];
+
+/// Handed to nobody, whoever asks: with it a child could speak as the user.
+const NEVER: &[&str] = &["CHARTROOM_TOKEN"];
+
+/// Puts a child's whole environment together.
+pub(super) fn of_child(
+    kind: ChildKind,
+    parent: &BTreeMap<OsString, OsString>,
+    path: &[PathBuf],
+    pass: &[String],
+    extra: &BTreeMap<OsString, OsString>,
+) -> BTreeMap<OsString, OsString> {
+    let lists: &[&[&str]] = match kind {
+        ChildKind::Agent => &[COMMON, PROXY, AGENT],
+        ChildKind::LanguageServer => &[COMMON, PROXY, LANGUAGE_SERVER],
+        ChildKind::Service => &[COMMON, PROXY, LANGUAGE_SERVER, SERVICE],
+        ChildKind::Git => &[COMMON, GIT],
+    };
+    let wanted = |name: &OsStr| {
+        lists.iter().any(|list| list.iter().any(|pattern| matches(pattern, name)))
+            || pass.iter().any(|passed| name == passed.as_str())
+    };
+    let mut env: BTreeMap<OsString, OsString> = parent
+        .iter()
+        .filter(|(name, _)| wanted(name))
+        .chain(extra)
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if !extra.contains_key(OsStr::new("PATH")) {
+        // The entries come from a PATH, so that none of them holds a colon.
+        if let Ok(path) = std::env::join_paths(path) {
+            env.insert("PATH".into(), path);
+        }
+    }
+    env.retain(|name, _| !NEVER.iter().any(|never| name == *never));
+    env
+}
+
+fn matches(pattern: &str, name: &OsStr) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.to_str().is_some_and(|name| name.starts_with(start)),
+        None => name == pattern,
+    }
+}

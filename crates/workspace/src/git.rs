@@ -1,0 +1,153 @@
+//! The little we ask git, in a way that runs none of the repository's own commands.
+//!
+//! `git status` runs `core.fsmonitor`, clean filters and more, and there is no switch for all of them. For an
+//! untrusted workspace git is therefore not started at all. For a trusted one the known commands are switched
+//! off all the same: nobody who asks which files have changed expects programs to run.
+
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt;
+
+use crate::gate::{ChildKind, GateError, ProgramQuery, SpawnGate, SpawnRequest};
+use crate::{CanonicalRoot, boundary};
+
+/// A repository this slow is given up, so that a caller never hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How much of git's answer is read at most.
+const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
+
+/// Switches off what a repository's config could have run.
+const HARMLESS: &[&str] = &[
+    "--no-pager",
+    "--no-optional-locks",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.sshCommand=false",
+    "-c",
+    "core.pager=cat",
+    "-c",
+    "diff.external=",
+    "-c",
+    "protocol.allow=never",
+    "-c",
+    "submodule.recurse=false",
+];
+
+/// Why git could not be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    #[error("{root} is not a git repository")]
+    NotARepository { root: CanonicalRoot },
+    #[error(transparent)]
+    Gate(#[from] GateError),
+    #[error("git {command} failed in {root}: {message}")]
+    Failed { root: CanonicalRoot, command: String, message: String },
+    #[error("git {command} in {root} did not answer within {} s", PATIENCE.as_secs())]
+    Timeout { root: CanonicalRoot, command: String },
+}
+
+/// How a file differs from the last commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    Added,
+    Modified,
+    Deleted,
+    Renamed,
+    Untracked,
+    Conflicted,
+}
+
+/// A file that differs from the last commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Absolute.
+    pub path: PathBuf,
+    pub change: Change,
+}
+
+/// Returns the files inside the root that differ from the last commit, untracked ones included, by path.
+///
+/// Refused for an untrusted root.
+pub async fn changed_files(gate: &SpawnGate, root: &CanonicalRoot) -> Result<Vec<ChangedFile>, GitError> {
+    let arguments =
+        ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--", "."];
+    let top = run(gate, root, &["rev-parse", "--show-toplevel"]).await?;
+    let top = PathBuf::from(std::ffi::OsString::from_vec(top.trim_ascii_end().to_vec()));
+    let output = run(gate, root, &arguments).await?;
+    let mut changed: Vec<ChangedFile> = parse_status(&output, &top)
+        .into_iter()
+        .filter(|file| boundary::is_inside(root, &file.path))
+        .collect();
+    changed.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(changed)
+}
+
+/// Whether there is a repository at the root itself, by its look alone: no process is started.
+pub fn is_repository(root: &CanonicalRoot) -> bool {
+    root.as_path().join(".git").exists()
+}
+
+async fn run(gate: &SpawnGate, root: &CanonicalRoot, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+    let command = arguments.first().copied().unwrap_or_default().to_owned();
+    let program = gate.resolve_program(root, &ProgramQuery::on_path("git"))?;
+    let mut request = SpawnRequest::new(root, ChildKind::Git, program.path);
+    request.args = HARMLESS.iter().map(Into::into).collect();
+    // The user has trusted this folder, whoever owns it.
+    let mut safe_directory = std::ffi::OsString::from("safe.directory=");
+    safe_directory.push(root.as_path());
+    request.args.extend(["-c".into(), safe_directory]);
+    request.args.extend(arguments.iter().map(Into::into));
+    // Variables of git (`GIT_DIR`, `GIT_CONFIG_*`) are not among those that this kind of child inherits.
+    request.env.insert("GIT_TERMINAL_PROMPT".into(), "0".into());
+    request.env.insert("LC_ALL".into(), "C".into());
+    let mut child = gate.spawn(request)?;
+    drop(child.stdin.take());
+    let answer = async {
+        let mut output = Vec::new();
+        if let Some(stdout) = child.stdout.take() {
+            stdout.take(MAX_OUTPUT).read_to_end(&mut output).await.ok();
+        }
+        (output, child.wait().await)
+    };
+    match tokio::time::timeout(PATIENCE, answer).await {
+        Ok((output, exit)) if exit.is_success() => Ok(output),
+        Ok((_, exit)) => {
+            let message = child.stderr_tail();
+            if message.contains("not a git repository") {
+                return Err(GitError::NotARepository { root: root.clone() });
+            }
+            let message = if message.is_empty() { exit.to_string() } else { message };
+            Err(GitError::Failed { root: root.clone(), command, message })
+        }
+        Err(_elapsed) => Err(GitError::Timeout { root: root.clone(), command }),
+    }
+}
+
+/// Reads `git status --porcelain=v1 -z`: `XY path NUL`, and after a rename the old path and another NUL.
+fn parse_status(output: &[u8], top: &Path) -> Vec<ChangedFile> {
+    let mut changed = Vec::new();
+    let mut fields = output.split(|byte| *byte == 0);
+    while let Some(field) = fields.next() {
+        let [x, y, b' ', path @ ..] = field else { continue };
+        let change = match (x, y) {
+            (b'?', b'?') => Change::Untracked,
+            (b'U', _) | (_, b'U') | (b'A', b'A') | (b'D', b'D') => Change::Conflicted,
+            (b'R' | b'C', _) | (_, b'R' | b'C') => {
+                fields.next();
+                Change::Renamed
+            }
+            (_, b'D') | (b'D', b' ') => Change::Deleted,
+            (b'A', _) => Change::Added,
+            _ => Change::Modified,
+        };
+        let path = top.join(PathBuf::from(std::ffi::OsString::from_vec(path.to_vec())));
+        changed.push(ChangedFile { path, change });
+    }
+    changed
+}

@@ -1,0 +1,143 @@
+//! Which workspaces the user trusts: a private file outside of all of them.
+//!
+//! A folder is known by its canonical path together with device, inode and birth time, so that a folder put in
+//! its place is a stranger. Nothing is inherited from parents or git worktrees. The file is read at every
+//! check, so that what another process revoked counts at once.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast;
+
+use crate::CanonicalRoot;
+
+mod file;
+
+use file::TrustFile;
+
+/// Why trust could not be changed or listed.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    #[error("the trust store {} cannot be used: {error}; check the folder's owner and mode", path.display())]
+    Io { path: PathBuf, error: std::io::Error },
+    #[error("{root} cannot be trusted: it contains Chartroom's own data folder {}, so that anything in it could trust itself; move the data folder with CHARTROOM_HOME or open a folder below", data.display())]
+    HoldsStore { root: CanonicalRoot, data: PathBuf },
+    #[error("{root} cannot be trusted: its path is not UTF-8; rename it")]
+    NotUtf8 { root: CanonicalRoot },
+    #[error("{root} cannot be trusted: it is gone or was replaced while being asked")]
+    Gone { root: CanonicalRoot },
+}
+
+/// A folder the user trusts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrustedRoot {
+    pub path: PathBuf,
+    #[serde(flatten)]
+    pub identity: Identity,
+    /// Seconds since 1970.
+    pub trusted_at: u64,
+}
+
+/// What makes a folder that folder and not another at the same path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    pub device: u64,
+    pub inode: u64,
+    /// Nanoseconds since 1970, where the file system knows: inode numbers are given out again.
+    #[serde(default)]
+    pub born: Option<u64>,
+}
+
+impl Identity {
+    /// Returns what is at `path` now, if that is a folder and no link.
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = path.symlink_metadata().ok()?;
+        let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
+        metadata.is_dir().then(|| Identity {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            born: born.and_then(|born| u64::try_from(born.as_nanos()).ok()),
+        })
+    }
+}
+
+/// The user's decisions about trust.
+#[derive(Debug)]
+pub struct TrustStore {
+    file: TrustFile,
+    revocations: broadcast::Sender<PathBuf>,
+}
+
+impl TrustStore {
+    /// Opens the store in the data folder, which is made private (0700). A missing file trusts nothing.
+    pub fn open(data_dir: &Path) -> Result<Self, TrustError> {
+        let file = TrustFile::open(data_dir)?;
+        // A reader that falls behind is told so and looks at everything: nothing is lost when this is full.
+        Ok(TrustStore { file, revocations: broadcast::Sender::new(64) })
+    }
+
+    /// Whether the user trusts the folder that is at this path now. Any doubt is a no.
+    pub fn is_trusted(&self, root: &CanonicalRoot) -> bool {
+        let Some(identity) = current_identity(root) else { return false };
+        match self.file.read() {
+            Ok(trusted) => {
+                trusted.iter().any(|entry| entry.path == root.as_path() && entry.identity == identity)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the trust store cannot be read; nothing is trusted");
+                false
+            }
+        }
+    }
+
+    /// Trusts the folder that is at this path now. To be called only after an act of the user.
+    pub fn trust(&self, root: &CanonicalRoot) -> Result<(), TrustError> {
+        if self.file.folder().starts_with(root.as_path()) {
+            let data = self.file.folder().to_path_buf();
+            return Err(TrustError::HoldsStore { root: root.clone(), data });
+        }
+        if root.as_path().to_str().is_none() {
+            return Err(TrustError::NotUtf8 { root: root.clone() });
+        }
+        let identity = current_identity(root).ok_or_else(|| TrustError::Gone { root: root.clone() })?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+        let entry = TrustedRoot { path: root.as_path().to_path_buf(), identity, trusted_at: now };
+        self.file.change(|trusted| {
+            trusted.retain(|other| other.path != entry.path);
+            trusted.push(entry);
+            trusted.sort_by(|a, b| a.path.cmp(&b.path));
+        })
+    }
+
+    /// Takes trust back. Returns whether there was any. The path need not exist any more.
+    pub fn revoke(&self, path: &Path) -> Result<bool, TrustError> {
+        let mut found = false;
+        self.file.change(|trusted| {
+            let before = trusted.len();
+            trusted.retain(|entry| entry.path != path);
+            found = trusted.len() != before;
+        })?;
+        // Nobody may be listening; the file has it anyway.
+        self.revocations.send(path.to_path_buf()).ok();
+        Ok(found)
+    }
+
+    /// Returns what is trusted, by path. Entries whose folder was replaced are listed too, and trusted no more.
+    pub fn list(&self) -> Result<Vec<TrustedRoot>, TrustError> {
+        self.file.read()
+    }
+
+    /// Hears of every revocation made through this store. Those of other processes are seen at the next check.
+    pub fn subscribe(&self) -> broadcast::Receiver<PathBuf> {
+        self.revocations.subscribe()
+    }
+}
+
+/// The identity of the folder at the root's path, provided that no link has crept into that path.
+fn current_identity(root: &CanonicalRoot) -> Option<Identity> {
+    let real = root.as_path().canonicalize().ok()?;
+    if real == root.as_path() { Identity::of(root.as_path()) } else { None }
+}
