@@ -32,12 +32,17 @@ impl Lines {
         self.scanned = buffer.len();
     }
 
-    fn line(&mut self, line: Bytes) -> Option<Frame> {
+    /// Judges a line without its newline. A carriage return counts for the limit: it may come in a read of its
+    /// own, and the limit must not depend on that.
+    fn line(&mut self, mut line: Bytes) -> Option<Frame> {
         if let Some(dropped) = self.dropped.take() {
             return Some(Frame::Oversized { length: dropped + line.len() as u64 });
         }
         if line.len() > self.max_message {
             return Some(Frame::Oversized { length: line.len() as u64 });
+        }
+        if line.last() == Some(&b'\r') {
+            line.truncate(line.len() - 1);
         }
         let blank = line.iter().all(u8::is_ascii_whitespace);
         (!blank).then_some(Frame::Message(line))
@@ -53,9 +58,6 @@ impl Decoder for Lines {
             let mut line = buffer.split_to(self.scanned + offset + 1).freeze();
             self.scanned = 0;
             line.truncate(line.len() - 1);
-            if line.last() == Some(&b'\r') {
-                line.truncate(line.len() - 1);
-            }
             if let Some(frame) = self.line(line) {
                 return Ok(Some(frame));
             }

@@ -153,8 +153,9 @@ impl<H: Handler> Reader<H> {
         let guard = RunningGuard::new(self.running.clone(), key.clone());
         // The table is locked until the task is in it, so that a quick handler cannot leave before it came.
         let mut running = self.running.lock();
+        // Made here and not in the task: one that is cancelled before it first runs is answered too.
+        let mut cancelled = CancelledAnswer { connection: connection.clone(), id: Some(id) };
         let task = self.tasks.spawn(async move {
-            let mut cancelled = CancelledAnswer { connection: connection.clone(), id: Some(id) };
             let result = handler.request(method, params).await;
             drop(guard);
             if let Some(id) = cancelled.id.take() {
