@@ -1,5 +1,7 @@
 // Recorded conversations: one with every kind of item, a very long one, a hostile one, one with a huge change.
 
+import { ATTACKS } from './attacks.mjs'
+
 const at = minutes => new Date(Date.now() - minutes * 60_000).toISOString()
 
 class Recorder {
@@ -171,20 +173,7 @@ export function long(sessionId, length) {
   return r
 }
 
-export const HOSTILE = [
-  '<script>window.pwned=1</script>',
-  '<img src=x onerror="window.pwned=2">',
-  '[link](javascript:window.pwned=3)',
-  '<svg onload="window.pwned=4"><animate onbegin="window.pwned=5"/></svg>',
-  '![x](x" onerror="window.pwned=6)',
-  '<a href="data:text/html,<script>window.pwned=7</script>">data</a>',
-  '<iframe srcdoc="<script>parent.pwned=8</script>"></iframe>',
-  '[a](<javascript:window.pwned=9>) [b](JaVaScRiPt:window.pwned=10) [c](vbscript:x) [d](&#106;avascript:window.pwned=11)',
-  '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=window.pwned=12&gt;">',
-  '<form action="javascript:window.pwned=13"><button>go</button></form>',
-  '<style>*{display:none}</style><link rel=stylesheet href=//evil.example><base href="//evil.example">',
-  '<details open ontoggle="window.pwned=14">x</details>',
-].join('\n\n')
+const HOSTILE = ATTACKS.join('\n\n')
 
 /** Model text, tool output, file names and titles that try to run. */
 export function hostile(sessionId) {

@@ -18,12 +18,12 @@ const marked = new Marked({
     html: ({ text }) => escapeHtml(text),
     link({ href, title, tokens }: Tokens.Link) {
       const inner = this.parser.parseInline(tokens)
-      if (!isSafeLink(href)) return isPlainPath(href) ? inner : `${inner} (${escapeHtml(href)})`
-      return `<a href="${escapeHtml(href)}"${title ? ` title="${escapeHtml(title)}"` : ''}>${inner}</a>`
+      if (isSafeLink(href)) return anchor(href, inner, title)
+      return isPlainPath(href) ? inner : `${inner} (${escapeHtml(href)})`
     },
     image({ href, text }: Tokens.Image) {
       const label = escapeHtml(text || href)
-      return isSafeLink(href) ? `<a href="${escapeHtml(href)}">${label}</a>` : label
+      return isSafeLink(href) ? anchor(href, label) : label
     },
     // A checkbox of a task list, as a sign: an input would be in the way of the keyboard.
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
@@ -39,6 +39,12 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", '&#39;')
 }
 
+/** A link out of the page: in a tab of its own that learns nothing about this one. */
+function anchor(href: string, inner: string, title?: string | null): string {
+  const named = title ? ` title="${escapeHtml(title)}"` : ''
+  return `<a href="${escapeHtml(href)}"${named} target="_blank" rel="noopener noreferrer">${inner}</a>`
+}
+
 function isSafeLink(href: string): boolean {
   return /^(https?:\/\/|mailto:)/i.test(href)
 }
@@ -51,18 +57,13 @@ const TAGS =
   'a b blockquote br code del em h1 h2 h3 h4 h5 h6 hr i li ol p pre s strong sub sup table tbody td th thead tr ul'
 
 const purify = DOMPurify()
-purify.addHook('afterSanitizeAttributes', node => {
-  if (node.tagName !== 'A') return
-  node.setAttribute('target', '_blank')
-  node.setAttribute('rel', 'noopener noreferrer')
-})
 
 /** The block as HTML that is safe to show. `open` closes what a streaming block has not closed yet. */
 export function blockHtml(block: Block & { kind: 'html' }, open: boolean): string {
   const source = open ? remend(block.raw) : block.raw
   return purify.sanitize(marked.parse(source, { async: false }), {
     ALLOWED_TAGS: TAGS.split(' '),
-    ALLOWED_ATTR: ['href', 'title', 'start', 'align'],
+    ALLOWED_ATTR: ['href', 'target', 'rel', 'title', 'start', 'align'],
     ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import type { ToolDetail } from '../src/protocol'
+import { describe as describeCall, kindOf, planOf, type ToolCall } from '../src/tools/describe'
+import { between, diffsOf, isGenerated, numbered } from '../src/tools/diff'
+
+const ROOT = '/home/ada/code'
+
+function call(
+  toolName: string,
+  toolArguments: Record<string, unknown>,
+  more: Partial<ToolCall> = {},
+): ToolCall {
+  return {
+    type: 'tool_call',
+    turnId: 't',
+    sessionId: 's',
+    itemId: 'i',
+    callId: 'c',
+    sourceTimestamp: '',
+    emittedAt: '',
+    status: 'complete',
+    toolName,
+    toolArguments,
+    ...more,
+  }
+}
+
+/** A call's line as one string. */
+function check(of: ToolCall, expected: string) {
+  const { kind, verb, object, result, outcome } = describeCall(of, ROOT)
+  expect(`${kind} | ${verb} | ${object} | ${result} | ${outcome}`).toBe(expected)
+}
+
+describe("a tool call's line", () => {
+  it('says what a command does and how it ended', () => {
+    check(
+      call('Bash', { command: 'npm test' }, { detail: { exitCode: 1 } }),
+      'shell | Run | npm test | exit 1 | failed',
+    )
+    check(call('Bash', { command: 'ls' }, { status: 'create' }), 'shell | Run | ls |  | running')
+    check(
+      call('shell', { command: ['bash', '-lc', 'cargo check'] }, { detail: { exitCode: 0 } }),
+      'shell | Run | cargo check | exit 0 | passed',
+    )
+  })
+
+  it('names the file of a change and counts its lines', () => {
+    const diffs = [{ path: `${ROOT}/a.ts`, added: 6, removed: 2, hunks: [] }]
+    check(
+      call('Edit', { file_path: `${ROOT}/a.ts` }, { detail: { diffs } }),
+      'edit | Edit | a.ts | +6 −2 | passed',
+    )
+    check(
+      call('apply_patch', {}, { detail: { kind: 'edit', diffs: [...diffs, ...diffs] } }),
+      'edit | Edit | a.ts and 1 more | +12 −4 | passed',
+    )
+  })
+
+  it('counts lines and hits', () => {
+    check(
+      call('Read', { file_path: `${ROOT}/a.ts`, offset: 1, limit: 80 }, { toolOutput: 'x\ny' }),
+      'read | Read | a.ts 1–80 | 2 lines | passed',
+    )
+    check(
+      call('Grep', { pattern: 'login', path: `${ROOT}/src` }, { toolOutput: 'a\nb\n' }),
+      'search | Search | “login” in src | 2 hits | passed',
+    )
+    check(
+      call('Grep', { pattern: 'x' }, { toolOutput: 'No files found' }),
+      'search | Search | “x” | no hits | passed',
+    )
+  })
+
+  it('names the server and the tool of MCP', () => {
+    check(
+      call('mcp__chartroom__search_code', { query: 'where' }),
+      'mcp | chartroom | search_code · where |  | passed',
+    )
+  })
+
+  it('shows a plan by what is being done', () => {
+    const todos = [
+      { content: 'one', status: 'completed' },
+      { content: 'two', status: 'in_progress' },
+      { content: 'three', status: 'pending' },
+    ]
+    check(call('TodoWrite', { todos }), 'todo | Plan | two | 1 of 3 done | passed')
+    expect(planOf({ plan: [{ step: 'one', status: 'completed' }] })).toEqual([{ text: 'one', state: 'done' }])
+    expect(planOf({ todos: 'nonsense' })).toEqual([])
+  })
+
+  it('marks a failure with its first line, without escapes', () => {
+    check(
+      call(
+        'Read',
+        { path: 'x' },
+        { toolOutput: '\u001b[31mno such file\u001b[0m\nmore', toolOutputIsError: true },
+      ),
+      'read | Read | x | no such file | failed',
+    )
+  })
+
+  it('draws any tool it does not know', () => {
+    check(call('Frobnicate', { path: 'x' }), 'other | Frobnicate | x |  | passed')
+    expect(kindOf('unknown_tool')).toBe('other')
+    expect(kindOf('anything', { kind: 'web' } satisfies ToolDetail)).toBe('web')
+  })
+})
+
+describe('a change', () => {
+  it("is the server's when it sent one", () => {
+    const diffs = [{ path: 'a', added: 1, removed: 0, hunks: [] }]
+    expect(diffsOf(call('Edit', { file_path: 'b' }, { detail: { diffs } }))).toEqual(diffs)
+  })
+
+  it('is made from the arguments when it sent none', () => {
+    const [diff] = diffsOf(call('Edit', { file_path: 'a', old_string: 'x\ny\nz', new_string: 'x\nY\nz' }))
+    expect(diff).toEqual({
+      path: 'a',
+      added: 1,
+      removed: 1,
+      hunks: [
+        {
+          oldStart: 1,
+          newStart: 1,
+          lines: [
+            { kind: 'context', spans: [{ text: 'x' }] },
+            { kind: 'removed', spans: [{ text: 'y' }] },
+            { kind: 'added', spans: [{ text: 'Y' }] },
+            { kind: 'context', spans: [{ text: 'z' }] },
+          ],
+        },
+      ],
+    })
+    expect(diffsOf(call('Write', { file_path: 'a', content: 'x\n' }))[0]).toMatchObject({
+      added: 1,
+      removed: 0,
+    })
+    expect(diffsOf(call('Bash', {}))).toEqual([])
+  })
+
+  it('is capped', () => {
+    const diff = between('a', '', 'line\n'.repeat(5000))
+    expect([diff.added, diff.truncated, diff.hunks[0]?.lines.length]).toEqual([5000, true, 400])
+  })
+
+  it('has line numbers before and after', () => {
+    const hunk = between('a', 'x\ny', 'x\nz').hunks[0]
+    expect(hunk && numbered(hunk).map(line => [line.old, line.now])).toEqual([
+      [1, 1],
+      [2, undefined],
+      [undefined, 2],
+    ])
+  })
+
+  it('starts folded when it is generated', () => {
+    const folded = ['package-lock.json', 'a/Cargo.lock', 'yarn.lock', 'pnpm-lock.yaml', 'go.sum', 'x.min.js']
+    expect(folded.filter(path => !isGenerated(path))).toEqual([])
+    expect(['src/lock.ts', 'block.rs', 'map.ts'].filter(isGenerated)).toEqual([])
+  })
+})
