@@ -1,0 +1,80 @@
+//! TypeScript and JavaScript: one id, two programs, chosen by the version that the project has.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{BuiltIn, Command, Quirks, When};
+
+pub(super) const ID: &str = "typescript";
+
+pub(super) const SERVERS: &[BuiltIn] = &[BuiltIn {
+    id: ID,
+    language: "TypeScript",
+    files: &[
+        (".ts", "typescript"),
+        (".mts", "typescript"),
+        (".cts", "typescript"),
+        (".tsx", "typescriptreact"),
+        (".js", "javascript"),
+        (".mjs", "javascript"),
+        (".cjs", "javascript"),
+        (".jsx", "javascriptreact"),
+    ],
+    markers: &["tsconfig.json", "jsconfig.json", "package.json"],
+    when: When::Always,
+    commands: &[
+        Command { program: "tsc", args: &["--lsp", "--stdio"] },
+        Command { program: "typescript-language-server", args: &["--stdio"] },
+    ],
+    install: "npm install --save-dev typescript",
+    quirks: Quirks::NONE,
+    settings: super::nothing,
+    initialization_options: options,
+}];
+
+fn options(_root: &Path) -> Value {
+    // Downloading typings would be traffic and code that nobody asked for.
+    json!({ "disableAutomaticTypingAcquisition": true })
+}
+
+/// Which program serves a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Flavour {
+    /// TypeScript 7 and later: the compiler is the server.
+    Native { tsc: PathBuf },
+    /// Before 7: a wrapper around tsserver, which refuses to start with 7.
+    Wrapped,
+}
+
+/// Looks at the TypeScript that the project itself has, from its root up to the workspace.
+pub fn flavour(project: &Path, workspace: &Path) -> Option<Flavour> {
+    for folder in project.ancestors().take_while(|folder| folder.starts_with(workspace)) {
+        let package = folder.join("node_modules/typescript");
+        if let Some(version) = version(&package) {
+            return Some(of_version(&version, package.join("bin/tsc")));
+        }
+    }
+    None
+}
+
+/// Looks at a `tsc` found elsewhere: beside its real path is the package it belongs to.
+pub(crate) fn flavour_of_tsc(tsc: &Path) -> Option<Flavour> {
+    let real = tsc.canonicalize().ok()?;
+    let version = real.ancestors().skip(1).take(3).find_map(version)?;
+    Some(of_version(&version, tsc.to_owned()))
+}
+
+fn of_version(version: &str, tsc: PathBuf) -> Flavour {
+    let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok()).unwrap_or(0);
+    if major >= 7 { Flavour::Native { tsc } } else { Flavour::Wrapped }
+}
+
+fn version(package: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(package.join("package.json")).ok()?;
+    let json: Value = serde_json::from_str(&text).ok()?;
+    if json.get("name")?.as_str()? != "typescript" {
+        return None;
+    }
+    Some(json.get("version")?.as_str()?.to_owned())
+}

@@ -1,0 +1,115 @@
+//! The blocks that follow a success message.
+
+use chartroom_protocol::lsp::{Diagnostic, FileDiagnostics, LspConfig};
+
+use super::escape::path_attribute;
+
+/// All diagnostic lines of one answer; overflow lines are not counted. Not configurable.
+const TOTAL_LINES: usize = 50;
+
+const THIS_FILE: &str = "\n\nLSP errors detected in this file, please fix:\n";
+const OTHER_FILES: &str = "\n\nLSP errors detected in other files:\n";
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    pub per_file: usize,
+    pub other_files: usize,
+    pub total: usize,
+}
+
+impl Limits {
+    /// Reads the caps of the config; the total is fixed.
+    pub fn of(config: &LspConfig) -> Self {
+        Self {
+            per_file: config.max_diagnostics_per_file,
+            other_files: config.max_project_diagnostics_files,
+            total: TOTAL_LINES,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::of(&LspConfig::default())
+    }
+}
+
+/// Returns what follows an edit or a patch: a block for each changed file that has diagnostics, or nothing.
+pub fn after_edit(files: &[FileDiagnostics], limits: Limits) -> String {
+    let mut left = limits.total;
+    let mut text = String::new();
+    for file in files {
+        push_block(&mut text, THIS_FILE, file, limits, &mut left);
+    }
+    text
+}
+
+/// Returns what follows a write: the written file's block, then those of other files, by path.
+pub fn after_write(written: &[FileDiagnostics], others: &[FileDiagnostics], limits: Limits) -> String {
+    let mut left = limits.total;
+    let mut text = String::new();
+    for file in written {
+        push_block(&mut text, THIS_FILE, file, limits, &mut left);
+    }
+    let mut others: Vec<_> = others.iter().filter(|file| !file.diagnostics.is_empty()).collect();
+    others.sort_by(|a, b| a.file.cmp(&b.file));
+    for file in others.into_iter().take(limits.other_files) {
+        push_block(&mut text, OTHER_FILES, file, limits, &mut left);
+    }
+    text
+}
+
+/// Returns bare blocks without headings, one under the other: what `chartroom check` and `lsp_check` print.
+pub fn blocks(files: &[FileDiagnostics], limits: Limits) -> String {
+    let mut left = limits.total;
+    let mut text = String::new();
+    for file in files {
+        push_block(&mut text, "\n", file, limits, &mut left);
+    }
+    text.trim_start_matches('\n').to_owned()
+}
+
+fn push_block(text: &mut String, heading: &str, file: &FileDiagnostics, limits: Limits, left: &mut usize) {
+    if file.diagnostics.is_empty() || *left == 0 {
+        return;
+    }
+    let mut sorted: Vec<_> = file.diagnostics.iter().collect();
+    sorted.sort_by(|a, b| order(a).cmp(&order(b)));
+    let n_shown = sorted.len().min(limits.per_file).min(*left);
+    *left -= n_shown;
+    text.push_str(heading);
+    text.push_str(&format!("<diagnostics file=\"{}\">\n", path_attribute(&file.file)));
+    for diagnostic in &sorted[..n_shown] {
+        text.push_str(&line(diagnostic));
+        text.push('\n');
+    }
+    let n_hidden = sorted.len() - n_shown;
+    if n_hidden > 0 {
+        text.push_str(&format!("... and {n_hidden} more\n"));
+    }
+    text.push_str("</diagnostics>");
+}
+
+fn order(diagnostic: &Diagnostic) -> impl Ord + '_ {
+    (
+        diagnostic.line,
+        diagnostic.character,
+        diagnostic.severity,
+        diagnostic.message.as_str(),
+        diagnostic.code.as_ref(),
+    )
+}
+
+/// Returns one diagnostic as `SEVERITY [line:col] message (code)`; without a code the brackets are left out.
+pub fn line(diagnostic: &Diagnostic) -> String {
+    let Diagnostic { line, character, severity, message, code, .. } = diagnostic;
+    let severity = severity.word();
+    match code {
+        Some(code) => format!("{severity} [{line}:{character}] {message} ({code})"),
+        None => format!("{severity} [{line}:{character}] {message}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
