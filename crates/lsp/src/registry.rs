@@ -73,12 +73,18 @@ pub struct Quirks {
     /// It answers tsserver's own diagnostic requests, which say exactly when they are complete; its pushes can
     /// carry old semantic errors beside new syntax errors.
     pub tsserver_requests: bool,
+    /// It says with `experimental/serverStatus` when it has loaded the project; before that nothing is final.
+    pub tells_when_loaded: bool,
 }
 
 impl Quirks {
     /// A server that does what the protocol says.
-    pub const NONE: Self =
-        Self { silent_when_unchanged: false, check_on_save: None, tsserver_requests: false };
+    pub const NONE: Self = Self {
+        silent_when_unchanged: false,
+        check_on_save: None,
+        tsserver_requests: false,
+        tells_when_loaded: false,
+    };
 }
 
 /// No settings and no options.

@@ -15,7 +15,7 @@ pub(super) const SERVERS: &[BuiltIn] = &[BuiltIn {
     commands: &[Command { program: "rust-analyzer", args: &[] }],
     install: "rustup component add rust-analyzer",
     // Its own findings come by pull at once; what `cargo check` finds is pushed when that has ended.
-    quirks: Quirks { check_on_save: Some("flycheck"), ..Quirks::NONE },
+    quirks: Quirks { check_on_save: Some("flycheck"), tells_when_loaded: true, ..Quirks::NONE },
     settings: |root| json!({ "rust-analyzer": options(root) }),
     initialization_options: options,
 }];

@@ -1,0 +1,164 @@
+//! Waiting for what a server says about a file that was just sent, until it is complete or the time is up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chartroom_protocol::lsp::Freshness;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::Client;
+use super::freshness::{self, Step, Touch};
+use super::pull::{Pull, Way};
+use super::wire::Finding;
+
+/// A server that is busy with its own changes is asked again after this.
+const ASK_AGAIN: Duration = Duration::from_millis(20);
+
+/// What one server says about one file.
+#[derive(Debug)]
+pub(crate) struct Collected {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) freshness: Freshness,
+}
+
+impl Client {
+    /// Waits for the findings about a touched file. Never longer than until the deadline.
+    pub(crate) async fn collect(self: &Arc<Self>, touch: &Touch, deadline: Instant) -> Collected {
+        let settled = self.settle(touch, deadline).await;
+        let mut state = self.state();
+        let findings = freshness::result(&state, touch, self.quirks, settled);
+        state.timed_out = !settled;
+        let freshness = match settled {
+            true => Freshness::Current,
+            false if state.is_loading() => Freshness::Loading,
+            false => Freshness::TimedOut,
+        };
+        Collected { findings, freshness }
+    }
+
+    /// Returns whether the server's word was complete before the deadline.
+    async fn settle(self: &Arc<Self>, touch: &Touch, deadline: Instant) -> bool {
+        let mut events = self.events.subscribe();
+        let mut asking: Option<Asking> = None;
+        let mut answered: Option<Answered> = None;
+        loop {
+            events.borrow_and_update();
+            if self.peer.is_closed() {
+                return false;
+            }
+            let way = self.way();
+            if let (Some(way), None) = (&way, &asking)
+                && answered.as_ref().is_none_or(|answered| self.must_ask_again(answered))
+            {
+                asking = Some(self.start_asking(touch, way.clone()));
+            }
+            let now = Instant::now();
+            let step = {
+                let state = self.state();
+                match (&way, &answered) {
+                    (None, _) => freshness::pushed(&state, touch, self.quirks, now),
+                    (Some(_), Some(_)) if asking.is_none() => {
+                        freshness::pulled(&state, touch, self.quirks, now)
+                    }
+                    (Some(_), _) => Step::Wait(None),
+                }
+            };
+            let wake = match step {
+                Step::Done => return true,
+                // The debounce never reaches beyond the deadline: at the deadline a settling push is taken as it is.
+                Step::Wait(Some(time)) if time >= deadline => {
+                    tokio::time::sleep_until(deadline).await;
+                    return way.is_none();
+                }
+                Step::Wait(time) => time.unwrap_or(deadline),
+            };
+            tokio::select! {
+                biased;
+                () = self.closed() => return false,
+                answer = answer(&mut asking) => {
+                    asking = None;
+                    match answer {
+                        Ok(next) => answered = Some(next),
+                        Err(()) => return false,
+                    }
+                }
+                changed = events.changed() => {
+                    if changed.is_err() {
+                        return false;
+                    }
+                }
+                () = tokio::time::sleep_until(wake) => {
+                    if Instant::now() >= deadline {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+
+    /// An answer from before the server had finished loading is not final.
+    fn must_ask_again(&self, answered: &Answered) -> bool {
+        let state = self.state();
+        (answered.while_loading && !state.is_loading()) || state.n_refreshes > answered.n_refreshes
+    }
+
+    /// Asks in a task of its own, so that an answer after the deadline still reaches the known files.
+    fn start_asking(self: &Arc<Self>, touch: &Touch, way: Way) -> Asking {
+        let (sender, answer) = oneshot::channel();
+        // Weak: a pending question must not keep a server alive that everybody else has let go.
+        let client = Arc::downgrade(self);
+        let file = touch.file.clone();
+        tokio::spawn(async move {
+            loop {
+                let Some(client) = client.upgrade() else { return };
+                let (version, n_refreshes) = {
+                    let state = client.state();
+                    (state.open.get(&file).map(|open| open.version), state.n_refreshes)
+                };
+                let Some(version) = version else { return };
+                match client.pull(&file, &way).await {
+                    Pull::Findings(findings) => {
+                        let while_loading = {
+                            let mut state = client.state();
+                            state.pulled(&file, version, findings);
+                            state.is_loading()
+                        };
+                        client.events.send_modify(|n_events| *n_events += 1);
+                        // Nobody may be waiting any more.
+                        sender.send(Ok(Answered { while_loading, n_refreshes })).ok();
+                        return;
+                    }
+                    Pull::Again => {
+                        drop(client);
+                        tokio::time::sleep(ASK_AGAIN).await;
+                    }
+                    Pull::Failed(error) => {
+                        tracing::debug!(server = client.server.id, %error, "no diagnostics");
+                        sender.send(Err(())).ok();
+                        return;
+                    }
+                }
+            }
+        });
+        Asking { answer }
+    }
+}
+
+struct Asking {
+    answer: oneshot::Receiver<Result<Answered, ()>>,
+}
+
+/// What was so when the answer came.
+struct Answered {
+    while_loading: bool,
+    n_refreshes: u64,
+}
+
+/// Waits for the pending question, or for ever when there is none.
+async fn answer(asking: &mut Option<Asking>) -> Result<Answered, ()> {
+    match asking {
+        Some(asking) => (&mut asking.answer).await.unwrap_or(Err(())),
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,113 @@
+//! When to stop waiting for a server: its result is for our text, and has settled.
+//!
+//! Pure: the state and the clock are arguments.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::state::State;
+use super::wire::Finding;
+use crate::registry::Quirks;
+
+/// Pushes often come in pairs (syntax, then meaning); the last one counts when it was quiet for this long.
+pub(crate) const DEBOUNCE: Duration = Duration::from_millis(150);
+/// How long the silence of a server counts as "nothing changed", where silence is an answer.
+const QUIET: Duration = Duration::from_millis(1_000);
+/// How long a background check may take to begin after a save.
+const CHECK_BEGINS: Duration = Duration::from_millis(1_500);
+
+/// A file that was just sent to a server: what has to be newer than this to count.
+#[derive(Debug, Clone)]
+pub(crate) struct Touch {
+    pub(crate) file: PathBuf,
+    pub(crate) version: i32,
+    /// Pushes before the change.
+    pub(crate) epoch: u64,
+    /// Background checks that began before the save.
+    pub(crate) n_checks: u64,
+    pub(crate) at: Instant,
+}
+
+/// What a waiting collection should do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Done,
+    /// Look again at the next event, and at this time if there is one.
+    Wait(Option<Instant>),
+}
+
+/// For a server that pushes.
+pub(crate) fn pushed(state: &State, touch: &Touch, quirks: Quirks, now: Instant) -> Step {
+    let push = state.results.get(&touch.file).and_then(|results| results.push.as_ref());
+    if let Some(push) = push.filter(|_| is_push_fresh(state, touch)) {
+        if push.findings.is_empty() && state.is_loading() {
+            return Step::Wait(None);
+        }
+        return at(push.at + DEBOUNCE, now);
+    }
+    // Silence is an answer only after the server has spoken once, and is not worth a stale error.
+    match push {
+        Some(push) if quirks.silent_when_unchanged && push.findings.is_empty() && !state.is_loading() => {
+            at(touch.at + QUIET, now)
+        }
+        _ => Step::Wait(None),
+    }
+}
+
+/// For a server that was asked: whether its answer stands.
+pub(crate) fn pulled(state: &State, touch: &Touch, quirks: Quirks, now: Instant) -> Step {
+    let Some(pull) = state.results.get(&touch.file).and_then(|results| results.pull.as_ref()) else {
+        return Step::Wait(None);
+    };
+    if pull.version < touch.version {
+        return Step::Wait(None);
+    }
+    if quirks.check_on_save.is_some() {
+        return checked(state, touch, now);
+    }
+    if pull.findings.is_empty() && state.is_loading() { Step::Wait(None) } else { Step::Done }
+}
+
+/// For a server that checks in the background after a save: until the check that our save began has ended.
+fn checked(state: &State, touch: &Touch, now: Instant) -> Step {
+    if state.is_loading() {
+        return Step::Wait(None);
+    }
+    if state.n_checks_begun > touch.n_checks { Step::Done } else { at(touch.at + CHECK_BEGINS, now) }
+}
+
+fn at(time: Instant, now: Instant) -> Step {
+    if now >= time { Step::Done } else { Step::Wait(Some(time)) }
+}
+
+/// Tells whether the last push speaks of the text that was sent.
+fn is_push_fresh(state: &State, touch: &Touch) -> bool {
+    let Some(push) = state.results.get(&touch.file).and_then(|results| results.push.as_ref()) else {
+        return false;
+    };
+    match push.version {
+        Some(version) => version >= touch.version,
+        None => push.epoch > touch.epoch,
+    }
+}
+
+/// What counts at the end of waiting, whether it was settled or cut off: nothing older than our text.
+///
+/// `settled` is whether the waiting ended by itself. Then a push from before stands too, where the server has
+/// looked again and found nothing to correct.
+pub(crate) fn result(state: &State, touch: &Touch, quirks: Quirks, settled: bool) -> Vec<Finding> {
+    let Some(results) = state.results.get(&touch.file) else { return Vec::new() };
+    let looked_again = quirks.silent_when_unchanged
+        || (settled && quirks.check_on_save.is_some() && state.n_checks_begun > touch.n_checks);
+    let push = results.push.iter().filter(|_| looked_again || is_push_fresh(state, touch));
+    let pull = results.pull.iter().filter(|pull| pull.version >= touch.version);
+    push.flat_map(|push| push.findings.iter())
+        .chain(pull.flat_map(|pull| pull.findings.iter()))
+        .cloned()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

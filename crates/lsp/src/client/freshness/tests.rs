@@ -1,0 +1,152 @@
+use chartroom_protocol::lsp::Severity;
+use serde_json::json;
+
+use super::*;
+use crate::client::state::OpenFile;
+use crate::position::{Position, Range};
+
+const PUSHING: Quirks = Quirks::NONE;
+const SILENT: Quirks = Quirks { silent_when_unchanged: true, ..Quirks::NONE };
+const CHECKING: Quirks = Quirks { check_on_save: Some("flycheck"), ..Quirks::NONE };
+
+fn file() -> PathBuf {
+    PathBuf::from("/p/a.ts")
+}
+
+fn finding(message: &str) -> Finding {
+    let zero = Position { line: 0, character: 0 };
+    Finding {
+        range: Range { start: zero, end: zero },
+        severity: Severity::Error,
+        message: message.to_owned(),
+        code: None,
+        source: None,
+    }
+}
+
+fn open(version: i32) -> State {
+    let mut state = State::default();
+    let file = OpenFile { version, text: "".into(), stamp: None, used: 0 };
+    state.open.insert(self::file(), file);
+    state
+}
+
+fn touch(state: &State, version: i32, at: Instant) -> Touch {
+    Touch { file: file(), version, epoch: state.epoch, n_checks: state.n_checks_begun, at }
+}
+
+fn messages(state: &State, touch: &Touch, quirks: Quirks, settled: bool) -> Vec<String> {
+    result(state, touch, quirks, settled).into_iter().map(|finding| finding.message).collect()
+}
+
+fn progress(state: &mut State, token: &str, kind: &str) {
+    state.progress(&json!({ "token": token, "value": { "kind": kind, "title": "t" } }), Some("flycheck"));
+}
+
+#[test]
+fn a_push_of_an_old_version_does_not_count() {
+    let now = Instant::now();
+    let mut state = open(2);
+    let touch = touch(&state, 2, now);
+    assert!(state.publish(file(), Some(1), vec![finding("stale")], now));
+    assert_eq!(pushed(&state, &touch, PUSHING, now + DEBOUNCE), Step::Wait(None));
+    assert_eq!(messages(&state, &touch, PUSHING, false), Vec::<String>::new());
+    assert!(state.publish(file(), Some(2), vec![finding("ours")], now));
+    assert_eq!(pushed(&state, &touch, PUSHING, now + DEBOUNCE), Step::Done);
+    assert_eq!(messages(&state, &touch, PUSHING, true), ["ours"]);
+}
+
+#[test]
+fn pushes_out_of_order_and_from_the_future_are_dropped() {
+    let now = Instant::now();
+    let mut state = open(3);
+    assert!(state.publish(file(), Some(3), vec![], now));
+    assert!(!state.publish(file(), Some(2), vec![finding("late")], now));
+    assert!(!state.publish(file(), Some(9), vec![finding("never sent")], now));
+    assert_eq!(state.held(&file()), []);
+}
+
+#[test]
+fn without_versions_only_a_push_after_the_change_counts() {
+    let now = Instant::now();
+    let mut state = open(1);
+    state.publish(file(), None, vec![finding("before")], now);
+    let touch = touch(&state, 2, now);
+    assert_eq!(pushed(&state, &touch, PUSHING, now + DEBOUNCE * 9), Step::Wait(None));
+    assert_eq!(messages(&state, &touch, PUSHING, false), Vec::<String>::new());
+    state.publish(file(), None, vec![], now);
+    assert_eq!(pushed(&state, &touch, PUSHING, now + DEBOUNCE), Step::Done);
+}
+
+#[test]
+fn br_15_req_time_050_ec_12_a_push_settles_after_a_quiet_moment_and_a_second_one_begins_it_anew() {
+    let now = Instant::now();
+    let mut state = open(1);
+    let touch = touch(&state, 1, now);
+    state.publish(file(), Some(1), vec![finding("first")], now);
+    assert_eq!(pushed(&state, &touch, PUSHING, now), Step::Wait(Some(now + DEBOUNCE)));
+    let later = now + Duration::from_millis(100);
+    state.publish(file(), Some(1), vec![finding("second")], later);
+    assert_eq!(pushed(&state, &touch, PUSHING, now + DEBOUNCE), Step::Wait(Some(later + DEBOUNCE)));
+    assert_eq!(pushed(&state, &touch, PUSHING, later + DEBOUNCE), Step::Done);
+    assert_eq!(messages(&state, &touch, PUSHING, true), ["second"]);
+}
+
+#[test]
+fn an_empty_push_while_the_server_loads_is_not_yet_and_not_clean() {
+    let now = Instant::now();
+    let mut state = open(1);
+    let touch = touch(&state, 1, now);
+    progress(&mut state, "load", "begin");
+    state.publish(file(), Some(1), vec![], now);
+    assert_eq!(pushed(&state, &touch, PUSHING, now + DEBOUNCE), Step::Wait(None));
+    progress(&mut state, "load", "end");
+    assert_eq!(pushed(&state, &touch, PUSHING, now + DEBOUNCE), Step::Done);
+}
+
+#[test]
+fn silence_is_an_answer_only_from_servers_that_say_nothing_twice() {
+    let now = Instant::now();
+    let mut state = open(1);
+    let first = touch(&state, 1, now);
+    assert_eq!(pushed(&state, &first, SILENT, now + QUIET), Step::Wait(None), "it never spoke");
+    state.publish(file(), None, vec![], now);
+    let second = touch(&state, 2, now);
+    assert_eq!(pushed(&state, &second, PUSHING, now + QUIET), Step::Wait(None));
+    assert_eq!(pushed(&state, &second, SILENT, now), Step::Wait(Some(now + QUIET)));
+    assert_eq!(pushed(&state, &second, SILENT, now + QUIET), Step::Done);
+    state.publish(file(), None, vec![finding("still wrong")], now);
+    let third = touch(&state, 3, now);
+    assert_eq!(pushed(&state, &third, SILENT, now + QUIET), Step::Wait(None), "an error is worth the wait");
+    assert_eq!(messages(&state, &third, SILENT, false), ["still wrong"]);
+}
+
+#[test]
+fn the_answer_to_a_pull_ends_the_waiting_at_once() {
+    let now = Instant::now();
+    let mut state = open(2);
+    let touch = touch(&state, 2, now);
+    assert_eq!(pulled(&state, &touch, PUSHING, now), Step::Wait(None));
+    state.pulled(&file(), 1, vec![finding("old")]);
+    assert_eq!(pulled(&state, &touch, PUSHING, now), Step::Wait(None));
+    assert_eq!(messages(&state, &touch, PUSHING, false), Vec::<String>::new());
+    state.pulled(&file(), 2, vec![finding("new")]);
+    assert_eq!(pulled(&state, &touch, PUSHING, now), Step::Done);
+    assert_eq!(messages(&state, &touch, PUSHING, true), ["new"]);
+}
+
+#[test]
+fn a_background_check_is_waited_for_and_clears_what_it_found_before() {
+    let now = Instant::now();
+    let mut state = open(1);
+    state.publish(file(), None, vec![finding("borrowed")], now);
+    let touch = touch(&state, 2, now);
+    state.pulled(&file(), 2, vec![]);
+    assert_eq!(pulled(&state, &touch, CHECKING, now), Step::Wait(Some(now + CHECK_BEGINS)));
+    assert_eq!(messages(&state, &touch, CHECKING, false), Vec::<String>::new(), "stale until checked again");
+    progress(&mut state, "rustAnalyzer/flycheck/0", "begin");
+    assert_eq!(pulled(&state, &touch, CHECKING, now + CHECK_BEGINS), Step::Wait(None));
+    progress(&mut state, "rustAnalyzer/flycheck/0", "end");
+    assert_eq!(pulled(&state, &touch, CHECKING, now), Step::Done);
+    assert_eq!(messages(&state, &touch, CHECKING, true), ["borrowed"], "the check found it again");
+}

@@ -1,0 +1,135 @@
+//! The handshake: what we say we can do, and what the server says it can.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::position::Encoding;
+use crate::uri;
+
+/// What the server told us in its answer to `initialize`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Capabilities {
+    pub(crate) encoding: Encoding,
+    /// Diagnostics by pull, said at once; the identifier goes with every request.
+    pub(crate) pull: Option<Option<String>>,
+    pub(crate) definition: bool,
+    pub(crate) references: bool,
+    pub(crate) hover: bool,
+    pub(crate) document_symbols: bool,
+    pub(crate) workspace_symbols: bool,
+    /// What the server calls itself.
+    pub(crate) name: Option<String>,
+}
+
+impl Capabilities {
+    /// Reads the answer leniently: what is missing or odd counts as "cannot".
+    pub(crate) fn read(answer: &Value) -> Self {
+        let capabilities = answer.get("capabilities").unwrap_or(&Value::Null);
+        let can = |name: &str| match capabilities.get(name) {
+            Some(Value::Bool(can)) => *can,
+            Some(Value::Object(_)) => true,
+            _ => false,
+        };
+        Self {
+            encoding: capabilities
+                .get("positionEncoding")
+                .and_then(Value::as_str)
+                .map(Encoding::named)
+                .unwrap_or_default(),
+            pull: capabilities
+                .get("diagnosticProvider")
+                .filter(|provider| provider.is_object())
+                .map(|provider| provider.get("identifier").and_then(Value::as_str).map(str::to_owned)),
+            definition: can("definitionProvider"),
+            references: can("referencesProvider"),
+            hover: can("hoverProvider"),
+            document_symbols: can("documentSymbolProvider"),
+            workspace_symbols: can("workspaceSymbolProvider"),
+            name: answer.pointer("/serverInfo/name").and_then(Value::as_str).map(str::to_owned),
+        }
+    }
+}
+
+/// Returns the parameters of `initialize`.
+pub(crate) fn params(root: &Path, options: Value) -> Value {
+    let uri = uri::of_path(root);
+    let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    json!({
+        "processId": std::process::id(),
+        "clientInfo": { "name": "chartroom", "version": env!("CARGO_PKG_VERSION") },
+        "locale": "en",
+        "rootPath": root,
+        "rootUri": uri,
+        "workspaceFolders": [{ "uri": uri, "name": name }],
+        "initializationOptions": options,
+        "capabilities": capabilities(),
+        "trace": "off",
+    })
+}
+
+fn capabilities() -> Value {
+    let symbol_kinds: Vec<u32> = (1..=26).collect();
+    json!({
+        "general": {
+            // UTF-32 counts the characters that we count.
+            "positionEncodings": ["utf-32", "utf-16", "utf-8"],
+            "staleRequestSupport": { "cancel": true, "retryOnContentModified": [] },
+        },
+        "workspace": {
+            "applyEdit": false,
+            "configuration": true,
+            "workspaceFolders": true,
+            "didChangeConfiguration": { "dynamicRegistration": true },
+            "didChangeWatchedFiles": { "dynamicRegistration": true, "relativePatternSupport": true },
+            "symbol": { "dynamicRegistration": true, "symbolKind": { "valueSet": symbol_kinds } },
+            "diagnostics": { "refreshSupport": true },
+        },
+        "textDocument": {
+            "synchronization": { "dynamicRegistration": true, "didSave": true },
+            "publishDiagnostics": {
+                "relatedInformation": false,
+                "versionSupport": true,
+                "tagSupport": { "valueSet": [1, 2] },
+                "codeDescriptionSupport": false,
+                "dataSupport": false,
+            },
+            "diagnostic": { "dynamicRegistration": true, "relatedDocumentSupport": true },
+            "definition": { "dynamicRegistration": true, "linkSupport": true },
+            "references": { "dynamicRegistration": true },
+            "hover": { "dynamicRegistration": true, "contentFormat": ["plaintext", "markdown"] },
+            "documentSymbol": {
+                "dynamicRegistration": true,
+                "symbolKind": { "valueSet": symbol_kinds },
+                "hierarchicalDocumentSymbolSupport": true,
+            },
+        },
+        "window": { "workDoneProgress": true, "showMessage": {}, "showDocument": { "support": false } },
+        // rust-analyzer tells with this when it has loaded the project.
+        "experimental": { "serverStatusNotification": true },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_can_is_read_from_booleans_and_objects() {
+        let answer = json!({ "capabilities": {
+            "positionEncoding": "utf-8", "definitionProvider": true, "hoverProvider": {}, "referencesProvider": false,
+            "diagnosticProvider": { "identifier": "ts" } }, "serverInfo": { "name": "x" } });
+        assert_eq!(
+            Capabilities::read(&answer),
+            Capabilities {
+                encoding: Encoding::Utf8,
+                pull: Some(Some("ts".into())),
+                definition: true,
+                hover: true,
+                name: Some("x".into()),
+                ..Capabilities::default()
+            }
+        );
+        assert_eq!(Capabilities::read(&Value::Null), Capabilities::default());
+    }
+}

@@ -1,0 +1,185 @@
+//! What one client knows: open files, what its server said about which file, and what the server is busy with.
+//!
+//! Plain data, events in; the clock is an argument. [`super::freshness`] decides from it when to stop waiting.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::wire::Finding;
+use crate::sweep::Stamp;
+
+/// A server that publishes for more files than this is not believed any further.
+const MAX_FILES: usize = 20_000;
+
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    pub(crate) version: i32,
+    pub(crate) text: Arc<str>,
+    pub(crate) stamp: Option<Stamp>,
+    /// Rises with each use; the smallest is closed first when too many are open.
+    pub(crate) used: u64,
+}
+
+/// What the server said about one file, by each of the two ways it can say it.
+#[derive(Debug, Default)]
+pub(crate) struct Results {
+    pub(crate) push: Option<Pushed>,
+    pub(crate) pull: Option<Pulled>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Pushed {
+    pub(crate) version: Option<i32>,
+    /// The client's own count of pushes when this one came.
+    pub(crate) epoch: u64,
+    pub(crate) at: Instant,
+    pub(crate) findings: Arc<[Finding]>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Pulled {
+    /// The version that the server had been told when it was asked.
+    pub(crate) version: i32,
+    pub(crate) findings: Arc<[Finding]>,
+}
+
+impl Results {
+    fn is_empty(&self) -> bool {
+        self.push.as_ref().is_none_or(|push| push.findings.is_empty())
+            && self.pull.as_ref().is_none_or(|pull| pull.findings.is_empty())
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) open: BTreeMap<PathBuf, OpenFile>,
+    pub(crate) results: BTreeMap<PathBuf, Results>,
+    /// Counts `publishDiagnostics`.
+    pub(crate) epoch: u64,
+    progress: BTreeMap<String, String>,
+    check_tokens: BTreeSet<String>,
+    /// Background checks that began.
+    pub(crate) n_checks_begun: u64,
+    /// The server told us itself that it is not ready yet.
+    pub(crate) not_quiescent: bool,
+    /// Dynamic registrations of `textDocument/diagnostic`, by id.
+    pub(crate) pull_registrations: BTreeMap<String, Option<String>>,
+    /// How often the server asked to be pulled again.
+    pub(crate) n_refreshes: u64,
+    pub(crate) n_uses: u64,
+    pub(crate) timed_out: bool,
+}
+
+impl State {
+    /// Takes in a push. An older version than the one already known, or one we never sent, is dropped.
+    pub(crate) fn publish(
+        &mut self,
+        file: PathBuf,
+        version: Option<i32>,
+        findings: Vec<Finding>,
+        now: Instant,
+    ) -> bool {
+        if let (Some(version), Some(open)) = (version, self.open.get(&file))
+            && version > open.version
+        {
+            return false;
+        }
+        let known = self.results.get(&file).and_then(|results| results.push.as_ref());
+        if let (Some(version), Some(known)) = (version, known.and_then(|push| push.version))
+            && version < known
+        {
+            return false;
+        }
+        if !self.results.contains_key(&file) && self.results.len() >= MAX_FILES {
+            return false;
+        }
+        self.epoch += 1;
+        let push = Pushed { version, epoch: self.epoch, at: now, findings: findings.into() };
+        self.results.entry(file).or_default().push = Some(push);
+        true
+    }
+
+    /// Takes in the answer to a pull.
+    pub(crate) fn pulled(&mut self, file: &Path, version: i32, findings: Vec<Finding>) {
+        let results = self.results.entry(file.to_owned()).or_default();
+        if results.pull.as_ref().is_none_or(|pull| pull.version <= version) {
+            results.pull = Some(Pulled { version, findings: findings.into() });
+        }
+    }
+
+    /// Forgets what was said about a file: it is closed or gone.
+    pub(crate) fn forget(&mut self, file: &Path) {
+        self.open.remove(file);
+        self.results.remove(file);
+    }
+
+    /// Files with findings, by path.
+    pub(crate) fn known(&self) -> impl Iterator<Item = &PathBuf> {
+        self.results.iter().filter(|(_, results)| !results.is_empty()).map(|(file, _)| file)
+    }
+
+    /// Everything that is held about a file, both ways together.
+    pub(crate) fn held(&self, file: &Path) -> Vec<Finding> {
+        let Some(results) = self.results.get(file) else { return Vec::new() };
+        let push = results.push.iter().flat_map(|push| push.findings.iter());
+        let pull = results.pull.iter().flat_map(|pull| pull.findings.iter());
+        push.chain(pull).cloned().collect()
+    }
+
+    /// Takes in a `$/progress` notification. `check` is the text that marks a background check's token.
+    pub(crate) fn progress(&mut self, params: &Value, check: Option<&str>) {
+        let token = match params.get("token") {
+            Some(Value::String(token)) => token.clone(),
+            Some(Value::Number(token)) => token.to_string(),
+            _ => return,
+        };
+        let value = params.get("value").unwrap_or(&Value::Null);
+        match value.get("kind").and_then(Value::as_str) {
+            Some("begin") => {
+                let title = value.get("title").and_then(Value::as_str).unwrap_or("working");
+                if check.is_some_and(|check| token.contains(check)) {
+                    self.n_checks_begun += 1;
+                    self.check_tokens.insert(token.clone());
+                }
+                // A server that opens progress without end must not fill our memory.
+                if self.progress.len() < 1_000 {
+                    self.progress.insert(token, crate::render::one_line(title));
+                }
+            }
+            Some("end") => {
+                self.progress.remove(&token);
+                self.check_tokens.remove(&token);
+            }
+            _ => {}
+        }
+    }
+
+    /// Tells whether the server is still at work, so that an empty result means "not yet".
+    pub(crate) fn is_loading(&self) -> bool {
+        self.not_quiescent || !self.progress.is_empty()
+    }
+
+    /// Tells whether a background check runs.
+    pub(crate) fn is_checking(&self) -> bool {
+        !self.check_tokens.is_empty()
+    }
+
+    /// What the server says it is doing.
+    pub(crate) fn activity(&self) -> Option<String> {
+        self.progress
+            .values()
+            .next()
+            .cloned()
+            .or_else(|| self.not_quiescent.then(|| "loading the project".to_owned()))
+    }
+
+    /// Returns the next number of use, for the order in which open files are closed.
+    pub(crate) fn next_use(&mut self) -> u64 {
+        self.n_uses += 1;
+        self.n_uses
+    }
+}

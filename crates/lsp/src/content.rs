@@ -1,0 +1,62 @@
+//! The text of a file, or in one sentence why it is none for a language server.
+
+use std::path::Path;
+use std::sync::Arc;
+
+/// Larger files are generated or data; servers choke on them.
+pub(crate) const MAX_LENGTH: u64 = 4 * 1024 * 1024;
+
+/// Reads a text file.
+pub(crate) fn read(file: &Path) -> Result<Arc<str>, String> {
+    let metadata = std::fs::metadata(file).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => "the file does not exist".to_owned(),
+        _ => format!("the file cannot be read: {error}"),
+    })?;
+    if metadata.is_dir() {
+        return Err("it is a folder".to_owned());
+    }
+    if !metadata.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    check_length(metadata.len())?;
+    let bytes = std::fs::read(file).map_err(|error| format!("the file cannot be read: {error}"))?;
+    if bytes.contains(&0) {
+        return Err("the file is binary".to_owned());
+    }
+    String::from_utf8(bytes).map(Into::into).map_err(|_| "the file is not valid UTF-8".to_owned())
+}
+
+/// Looks at a text that a caller brought along.
+pub(crate) fn check_text(text: &str) -> Result<(), String> {
+    check_length(text.len() as u64)?;
+    if text.contains('\0') { Err("the file is binary".to_owned()) } else { Ok(()) }
+}
+
+fn check_length(length: u64) -> Result<(), String> {
+    if length > MAX_LENGTH {
+        return Err(format!("the file is larger than {} MiB", MAX_LENGTH / (1024 * 1024)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ec_36_br_10_req_scope_010_what_is_no_text_is_refused_with_the_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a b ü.ts");
+        let check = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            read(&path).map(|text| text.to_string())
+        };
+        assert_eq!(check("let ü = 1;\r\n".as_bytes()), Ok("let ü = 1;\r\n".to_owned()));
+        assert_eq!(check(b"a\0b"), Err("the file is binary".to_owned()));
+        assert_eq!(check(b"\xff\xfe"), Err("the file is not valid UTF-8".to_owned()));
+        assert_eq!(check(&vec![b'a'; 50 * 1024 * 1024]), Err("the file is larger than 4 MiB".to_owned()));
+        assert_eq!(read(folder.path()), Err("it is a folder".to_owned()));
+        assert_eq!(read(&folder.path().join("none")), Err("the file does not exist".to_owned()));
+        assert_eq!(check_text("a\0"), Err("the file is binary".to_owned()));
+    }
+}
