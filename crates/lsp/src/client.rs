@@ -25,7 +25,6 @@ mod pull;
 pub(crate) mod state;
 pub(crate) mod wire;
 
-pub(crate) use collect::Collected;
 pub(crate) use initialize::Capabilities;
 
 use state::State;
@@ -44,7 +43,6 @@ pub(crate) struct Client {
     pub(crate) server: Arc<Server>,
     /// The project's root, inside the workspace.
     pub(crate) root: PathBuf,
-    pub(crate) program: PathBuf,
     pub(crate) quirks: Quirks,
     pub(crate) capabilities: Capabilities,
     pub(crate) started: Instant,
@@ -68,8 +66,7 @@ impl Client {
     ) -> Result<Arc<Self>, String> {
         let Launched { read, write, child } = launched;
         let quirks = found.quirks;
-        let state = State { not_quiescent: quirks.tells_when_loaded, ..State::default() };
-        let state = Arc::new(Mutex::new(state));
+        let state = Arc::new(Mutex::new(State::new(quirks.tells_when_loaded)));
         let events = watch::Sender::new(0);
         let settings = server.settings(&root);
         let handler = handler::FromServer {
@@ -98,7 +95,6 @@ impl Client {
         let now = Instant::now();
         Ok(Arc::new(Self {
             capabilities: Capabilities::read(&answer),
-            program: found.program.clone(),
             quirks,
             server,
             root,
@@ -156,7 +152,12 @@ impl Client {
     }
 
     /// Sends a read after every write before it, and waits for its answer until the deadline.
-    pub(crate) async fn ask(&self, method: &str, params: Value, deadline: Instant) -> Result<Value, RpcError> {
+    pub(crate) async fn ask(
+        &self,
+        method: &str,
+        params: Value,
+        deadline: Instant,
+    ) -> Result<Value, RpcError> {
         self.use_now();
         let asked = async {
             drop(self.writing.lock().await);
@@ -185,6 +186,26 @@ impl Client {
     /// The text that the server has of a file.
     pub(crate) fn text(&self, file: &Path) -> Option<Arc<str>> {
         self.state().open.get(file).map(|open| open.text.clone())
+    }
+
+    /// Files that are open in the server, by path.
+    pub(crate) fn open_files(&self) -> Vec<PathBuf> {
+        self.state().open.keys().cloned().collect()
+    }
+
+    /// Waits until the server has loaded the project; false when it has not by the deadline.
+    pub(crate) async fn loaded(&self, deadline: Instant) -> bool {
+        let mut events = self.events.subscribe();
+        loop {
+            events.borrow_and_update();
+            if !self.is_loading() || self.peer.is_closed() {
+                return true;
+            }
+            match tokio::time::timeout_at(deadline, events.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) | Err(_) => return false,
+            }
+        }
     }
 
     pub(crate) fn is_open(&self, file: &Path) -> bool {

@@ -4,4 +4,22 @@
 //! language servers, and answers over a pipe. The [`handle`] is what the rest of Chartroom holds: it starts that
 //! process, shares it between all users of one root, and stays safe to call when it is dead.
 
+pub mod handle;
+pub mod launch;
+pub mod metrics;
+pub mod orchestrator;
+pub mod registry;
 pub mod render;
+pub mod service;
+pub mod tools;
+pub mod uri;
+
+mod client;
+mod content;
+mod memory;
+mod position;
+mod sweep;
+
+pub use handle::{LspHandle, ServiceOptions, ServicePool};
+pub use launch::GateLauncher;
+pub use orchestrator::Orchestrator;

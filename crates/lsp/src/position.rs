@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The unit in which a server counts within a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Encoding {
+pub(crate) enum Encoding {
     Utf8,
     /// What a server speaks that says nothing.
     #[default]
@@ -14,7 +14,7 @@ pub enum Encoding {
 
 impl Encoding {
     /// Reads the server's choice.
-    pub fn named(name: &str) -> Self {
+    pub(crate) fn named(name: &str) -> Self {
         match name {
             "utf-8" => Self::Utf8,
             "utf-32" => Self::Utf32,
@@ -33,26 +33,26 @@ impl Encoding {
 
 /// A place as the protocol has it: from 0, in the encoding of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Position {
-    pub line: u32,
-    pub character: u32,
+pub(crate) struct Position {
+    pub(crate) line: u32,
+    pub(crate) character: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Range {
-    pub start: Position,
-    pub end: Position,
+pub(crate) struct Range {
+    pub(crate) start: Position,
+    pub(crate) end: Position,
 }
 
 /// A place for people: line and character from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    pub line: u32,
-    pub character: u32,
+pub(crate) struct Place {
+    pub(crate) line: u32,
+    pub(crate) character: u32,
 }
 
 /// Converts a server's position; a column behind the end of the line becomes its end.
-pub fn to_place(position: Position, encoding: Encoding, text: Option<&str>) -> Place {
+pub(crate) fn to_place(position: Position, encoding: Encoding, text: Option<&str>) -> Place {
     let line = position.line.saturating_add(1);
     let Some(content) = text.and_then(|text| nth_line(text, position.line)) else {
         // Without the text the units are all we know; they are characters in all but exotic lines.
@@ -71,7 +71,7 @@ pub fn to_place(position: Position, encoding: Encoding, text: Option<&str>) -> P
 }
 
 /// Converts a place of ours to the server's units; a place behind the end of its line becomes the end.
-pub fn to_position(place: Place, encoding: Encoding, text: &str) -> Position {
+pub(crate) fn to_position(place: Place, encoding: Encoding, text: &str) -> Position {
     let line = place.line.saturating_sub(1);
     let n_before = place.character.saturating_sub(1) as usize;
     let content = nth_line(text, line).unwrap_or("");
@@ -80,7 +80,7 @@ pub fn to_position(place: Place, encoding: Encoding, text: &str) -> Position {
 }
 
 /// Returns a line by its number from 0, without its line break.
-pub fn nth_line(text: &str, line: u32) -> Option<&str> {
+pub(crate) fn nth_line(text: &str, line: u32) -> Option<&str> {
     let content = text.split('\n').nth(line as usize)?;
     Some(content.strip_suffix('\r').unwrap_or(content))
 }

@@ -22,6 +22,7 @@ mod typescript;
 mod web;
 mod zig;
 
+pub(crate) use typescript::flavour_of_tsc;
 pub use typescript::{Flavour, flavour};
 
 /// One built-in server. What a project or a user changes is not here but in [`Server`].
@@ -246,10 +247,7 @@ impl Registry {
 
     /// Returns the enabled servers that know such a file, by id.
     pub fn for_file(&self, file: &Path) -> Vec<&Server> {
-        self.servers
-            .iter()
-            .filter(|server| server.enabled && server.language_id(file).is_some())
-            .collect()
+        self.servers.iter().filter(|server| server.enabled && server.language_id(file).is_some()).collect()
     }
 }
 

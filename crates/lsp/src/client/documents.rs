@@ -12,7 +12,7 @@ use super::freshness::Touch;
 use super::state::OpenFile;
 use super::{Client, lock};
 use crate::content;
-use crate::sweep::{Change, Stamp};
+use crate::sweep::Change;
 use crate::uri;
 
 /// More files are not kept open; the least recently used is closed.
@@ -107,7 +107,6 @@ impl Client {
                 if let Some(open) = self.state().open.get_mut(file) {
                     open.version = version;
                     open.text = text.clone();
-                    open.stamp = Stamp::of(file);
                 }
                 version
             }
@@ -139,7 +138,7 @@ impl Client {
         if let Some(results) = state.results.get_mut(file) {
             results.pull = None;
         }
-        let open = OpenFile { version, text: text.clone(), stamp: Stamp::of(file), used };
+        let open = OpenFile { version, text: text.clone(), used };
         state.open.insert(file.to_owned(), open);
         Ok(version)
     }

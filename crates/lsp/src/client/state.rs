@@ -2,7 +2,7 @@
 //!
 //! Plain data, events in; the clock is an argument. [`super::freshness`] decides from it when to stop waiting.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +10,6 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::wire::Finding;
-use crate::sweep::Stamp;
 
 /// A server that publishes for more files than this is not believed any further.
 const MAX_FILES: usize = 20_000;
@@ -19,7 +18,6 @@ const MAX_FILES: usize = 20_000;
 pub(crate) struct OpenFile {
     pub(crate) version: i32,
     pub(crate) text: Arc<str>,
-    pub(crate) stamp: Option<Stamp>,
     /// Rises with each use; the smallest is closed first when too many are open.
     pub(crate) used: u64,
 }
@@ -61,7 +59,6 @@ pub(crate) struct State {
     /// Counts `publishDiagnostics`.
     pub(crate) epoch: u64,
     progress: BTreeMap<String, String>,
-    check_tokens: BTreeSet<String>,
     /// Background checks that began.
     pub(crate) n_checks_begun: u64,
     /// The server told us itself that it is not ready yet.
@@ -75,6 +72,11 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// Knows nothing yet; `tells_when_loaded` is whether the server will say itself when it is ready.
+    pub(crate) fn new(tells_when_loaded: bool) -> Self {
+        Self { not_quiescent: tells_when_loaded, ..Self::default() }
+    }
+
     /// Takes in a push. An older version than the one already known, or one we never sent, is dropped.
     pub(crate) fn publish(
         &mut self,
@@ -143,7 +145,6 @@ impl State {
                 let title = value.get("title").and_then(Value::as_str).unwrap_or("working");
                 if check.is_some_and(|check| token.contains(check)) {
                     self.n_checks_begun += 1;
-                    self.check_tokens.insert(token.clone());
                 }
                 // A server that opens progress without end must not fill our memory.
                 if self.progress.len() < 1_000 {
@@ -152,7 +153,6 @@ impl State {
             }
             Some("end") => {
                 self.progress.remove(&token);
-                self.check_tokens.remove(&token);
             }
             _ => {}
         }
@@ -161,11 +161,6 @@ impl State {
     /// Tells whether the server is still at work, so that an empty result means "not yet".
     pub(crate) fn is_loading(&self) -> bool {
         self.not_quiescent || !self.progress.is_empty()
-    }
-
-    /// Tells whether a background check runs.
-    pub(crate) fn is_checking(&self) -> bool {
-        !self.check_tokens.is_empty()
     }
 
     /// What the server says it is doing.

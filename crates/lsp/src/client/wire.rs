@@ -147,7 +147,8 @@ mod tests {
 
     #[test]
     fn a_definition_comes_in_three_shapes() {
-        let expected = vec![Location { uri: "file:///a".into(), position: Position { line: 1, character: 2 } }];
+        let expected =
+            vec![Location { uri: "file:///a".into(), position: Position { line: 1, character: 2 } }];
         assert_eq!(locations(&json!({ "uri": "file:///a", "range": range() })), expected);
         assert_eq!(locations(&json!([{ "uri": "file:///a", "range": range() }])), expected);
         assert_eq!(locations(&json!([{ "targetUri": "file:///a", "targetRange": range() }])), expected);

@@ -57,10 +57,9 @@ pub(super) fn configured(server: &'static BuiltIn, settings: ServerSettings) -> 
 pub(super) fn of_the_user(id: String, settings: ServerSettings) -> Server {
     let extensions = settings.extensions.clone().unwrap_or_default();
     let program = match &settings.command {
-        Some(command) => Program::Configured {
-            command: command.clone(),
-            args: settings.args.clone().unwrap_or_default(),
-        },
+        Some(command) => {
+            Program::Configured { command: command.clone(), args: settings.args.clone().unwrap_or_default() }
+        }
         // No command at all: it is listed, and found to be unavailable.
         None => Program::Search { candidates: Vec::new() },
     };

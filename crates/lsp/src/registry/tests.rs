@@ -55,10 +55,7 @@ fn req_cfg_040_req_lang_030_br_66_a_server_of_the_users_own_serves_its_endings()
     assert_eq!(ids(&registry, "/p/x.bar.foo"), ["mine"]);
     let server = registry.get("mine").unwrap();
     assert_eq!(server.language_id(Path::new("/p/x.foo")), Some("foolang"));
-    assert_eq!(
-        server.program,
-        Program::Configured { command: "my-ls".into(), args: vec!["--stdio".into()] }
-    );
+    assert_eq!(server.program, Program::Configured { command: "my-ls".into(), args: vec!["--stdio".into()] });
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn finding(message: &str) -> Finding {
 
 fn open(version: i32) -> State {
     let mut state = State::default();
-    let file = OpenFile { version, text: "".into(), stamp: None, used: 0 };
+    let file = OpenFile { version, text: "".into(), used: 0 };
     state.open.insert(self::file(), file);
     state
 }

@@ -1,0 +1,171 @@
+//! Finding and starting a server's program. The one seam of this crate: tests start servers in memory.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use chartroom_protocol::lsp::ServerState;
+use chartroom_transport::Child;
+use chartroom_workspace::{CanonicalRoot, ChildKind, GateError, ProgramQuery, SpawnGate, SpawnRequest};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::registry::{Flavour, Program, Quirks, Server, flavour, flavour_of_tsc};
+
+/// What a server's name means for one project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub program: PathBuf,
+    pub args: Vec<String>,
+    pub quirks: Quirks,
+}
+
+/// Why a server cannot run, and what mends it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Absent {
+    pub status: ServerState,
+    pub reason: String,
+    pub hint: Option<String>,
+}
+
+/// A started program and its pipes.
+pub struct Launched {
+    pub read: Box<dyn AsyncRead + Send + Unpin>,
+    pub write: Box<dyn AsyncWrite + Send + Unpin>,
+    /// Nothing for a server in memory.
+    pub child: Option<Child>,
+}
+
+/// Finds and starts servers.
+pub trait Launch: Send + Sync + 'static {
+    /// Looks the program up, and whether it may run at all.
+    fn find(&self, server: &Server, project: &Path) -> Result<Found, Absent>;
+
+    /// Starts it.
+    fn launch(&self, server: &Server, found: &Found, project: &Path) -> Result<Launched, Absent>;
+}
+
+/// Starts real programs, through the gate that checks trust each time.
+pub struct GateLauncher {
+    gate: SpawnGate,
+    root: CanonicalRoot,
+}
+
+impl GateLauncher {
+    pub fn new(gate: SpawnGate, root: CanonicalRoot) -> Self {
+        Self { gate, root }
+    }
+
+    fn search(&self, names: &[&str], project: &Path) -> Result<PathBuf, GateError> {
+        let query = ProgramQuery {
+            configured: None,
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            project_binaries: true,
+            near: Some(project.to_owned()),
+        };
+        Ok(self.gate.resolve_program(&self.root, &query)?.path)
+    }
+
+    fn find_typescript(&self, args: Option<&Vec<String>>, project: &Path) -> Result<Found, GateError> {
+        let native = |tsc: PathBuf| Found {
+            program: tsc,
+            args: args.cloned().unwrap_or_else(|| vec!["--lsp".to_owned(), "--stdio".to_owned()]),
+            quirks: Quirks::NONE,
+        };
+        let wrapped = |program: PathBuf| Found {
+            program,
+            args: args.cloned().unwrap_or_else(|| vec!["--stdio".to_owned()]),
+            quirks: Quirks { tsserver_requests: true, ..Quirks::NONE },
+        };
+        match flavour(project, self.root.as_path()) {
+            Some(Flavour::Native { .. }) => self.search(&["tsc"], project).map(native),
+            Some(Flavour::Wrapped) => self.search(&["typescript-language-server"], project).map(wrapped),
+            // The project has no TypeScript of its own: whatever the user has serves.
+            None => match self.search(&["tsc"], project) {
+                Ok(tsc) if matches!(flavour_of_tsc(&tsc), Some(Flavour::Native { .. })) => Ok(native(tsc)),
+                _ => self.search(&["typescript-language-server"], project).map(wrapped),
+            },
+        }
+    }
+}
+
+impl Launch for GateLauncher {
+    fn find(&self, server: &Server, project: &Path) -> Result<Found, Absent> {
+        if !self.gate.is_trusted(&self.root) {
+            let error = GateError::Untrusted {
+                root: self.root.clone(),
+                what: format!("{} would run code of the workspace", server.id),
+            };
+            return Err(absent(&error, server));
+        }
+        let found = match &server.program {
+            Program::Configured { command, args } => {
+                let query = ProgramQuery::default().configured(Some(PathBuf::from(command)));
+                self.gate.resolve_program(&self.root, &query).map(|program| Found {
+                    program: program.path,
+                    args: args.clone(),
+                    quirks: server.quirks,
+                })
+            }
+            Program::Search { candidates } => {
+                let mut found = Err(GateError::NotFound {
+                    name: server.id.clone(),
+                    looked_in: "it has no command".to_owned(),
+                });
+                for (name, args) in candidates {
+                    found = self.search(&[name], project).map(|program| Found {
+                        program,
+                        args: args.clone(),
+                        quirks: server.quirks,
+                    });
+                    if found.is_ok() {
+                        break;
+                    }
+                }
+                found
+            }
+            Program::TypeScript { args } => self.find_typescript(args.as_ref(), project),
+        };
+        found.map_err(|error| absent(&error, server))
+    }
+
+    fn launch(&self, server: &Server, found: &Found, project: &Path) -> Result<Launched, Absent> {
+        let mut request = SpawnRequest::new(&self.root, ChildKind::LanguageServer, &found.program);
+        request.label = server.id.clone();
+        request.args = found.args.iter().map(OsString::from).collect();
+        request.cwd = project.to_owned();
+        request.env = server.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let mut child = self.gate.spawn(request).map_err(|error| absent(&error, server))?;
+        match (child.stdout.take(), child.stdin.take()) {
+            (Some(stdout), Some(stdin)) => {
+                Ok(Launched { read: Box::new(stdout), write: Box::new(stdin), child: Some(child) })
+            }
+            _ => Err(Absent {
+                status: ServerState::Broken,
+                reason: format!("{} was started without pipes", server.id),
+                hint: None,
+            }),
+        }
+    }
+}
+
+fn absent(error: &GateError, server: &Server) -> Absent {
+    match error {
+        GateError::Untrusted { .. } => Absent {
+            status: ServerState::Untrusted,
+            reason: "the workspace is not trusted, so nothing of it is executed".to_owned(),
+            hint: error.mending_command(),
+        },
+        GateError::NotFound { name, .. } => Absent {
+            status: ServerState::Unavailable,
+            reason: format!("{name} was not found in the project or on PATH"),
+            hint: Some(server.install.clone()),
+        },
+        GateError::NotExecutable { .. } | GateError::RelativeProgram { .. } => Absent {
+            status: ServerState::Unavailable,
+            reason: error.to_string(),
+            hint: Some(format!("correct lsp.servers.{}.command in your config", server.id)),
+        },
+        GateError::Cwd { .. } | GateError::Spawn(_) => {
+            Absent { status: ServerState::Broken, reason: error.to_string(), hint: None }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! All language servers of one workspace behind one door: started when needed, asked in parallel, told apart.
+//!
+//! Both channels of the service (diagnostics and tools) hold this one object, so that no server runs twice.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chartroom_protocol::lsp::{DiagnosticsResponse, LspConfig};
+use chartroom_workspace::{CanonicalRoot, boundary, roots};
+use tokio::sync::watch;
+
+use crate::client::Client;
+use crate::launch::{Absent, Launch};
+use crate::metrics::Metrics;
+use crate::registry::{Registry, Server, When};
+
+mod check;
+mod housekeeping;
+mod importers;
+mod merge;
+mod navigation;
+mod slot;
+mod status;
+
+pub(crate) use navigation::{Asked, NotReady};
+
+use slot::{Key, Slot};
+
+/// The servers of one workspace.
+pub struct Orchestrator {
+    root: CanonicalRoot,
+    config: LspConfig,
+    registry: Registry,
+    launch: Arc<dyn Launch>,
+    /// One slot per server and project root, from the first touch until it is stopped.
+    slots: Mutex<BTreeMap<Key, Arc<Slot>>>,
+    /// Rises with every check; the only truth about freshness across the pipe.
+    epoch: watch::Sender<u64>,
+    metrics: Arc<Metrics>,
+}
+
+impl Orchestrator {
+    /// Makes an orchestrator that has started nothing.
+    pub fn new(root: CanonicalRoot, config: LspConfig, launch: Arc<dyn Launch>) -> Arc<Self> {
+        let registry = Registry::new(&config);
+        Arc::new(Self {
+            root,
+            config,
+            registry,
+            launch,
+            slots: Mutex::default(),
+            epoch: watch::Sender::new(0),
+            metrics: Arc::default(),
+        })
+    }
+
+    pub fn root(&self) -> &CanonicalRoot {
+        &self.root
+    }
+
+    pub fn config(&self) -> &LspConfig {
+        &self.config
+    }
+
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// The number of checks so far.
+    pub fn epoch(&self) -> u64 {
+        *self.epoch.borrow()
+    }
+
+    /// Every known file with its diagnostics, by path: what the servers hold now.
+    pub fn diagnostics(&self) -> DiagnosticsResponse {
+        let mut files: BTreeMap<PathBuf, Vec<Arc<Client>>> = BTreeMap::new();
+        for client in self.clients() {
+            for file in client.known() {
+                files.entry(file).or_default().push(client.clone());
+            }
+        }
+        let mut response = DiagnosticsResponse::new();
+        for (file, clients) in files {
+            let Some(relative) = self.relative_source(&file) else { continue };
+            let parts = clients.iter().map(|client| (client.as_ref(), client.held(&file)));
+            let diagnostics = merge::merge(&file, &relative, parts, &self.config.include_severities);
+            if !diagnostics.is_empty() {
+                response.insert(relative, diagnostics);
+            }
+        }
+        response
+    }
+
+    /// Waits until the epoch has passed `after`, for at most `wait`, then answers like [`Self::diagnostics`].
+    pub async fn diagnostics_after(&self, after: u64, wait: Duration) -> DiagnosticsResponse {
+        let mut epoch = self.epoch.subscribe();
+        // Elapsed or passed, what is known now is the answer.
+        tokio::time::timeout(wait, epoch.wait_for(|epoch| *epoch > after)).await.ok();
+        self.diagnostics()
+    }
+
+    /// Ends every server; each gets to shut down by itself first.
+    pub async fn shutdown(&self) {
+        let slots = std::mem::take(&mut *self.slots());
+        futures_util::future::join_all(slots.values().map(|slot| slot.stop())).await;
+    }
+
+    /// Stops one server (all its roots) or all, so that the next touch starts it anew, broken or not. Returns
+    /// how many were stopped.
+    pub async fn restart(&self, id: Option<&str>) -> usize {
+        let stopped: Vec<Arc<Slot>> = {
+            let mut slots = self.slots();
+            let keys: Vec<Key> =
+                slots.keys().filter(|key| id.is_none_or(|id| key.id == id)).cloned().collect();
+            keys.iter().filter_map(|key| slots.remove(key)).collect()
+        };
+        futures_util::future::join_all(stopped.iter().map(|slot| slot.stop())).await;
+        stopped.len()
+    }
+
+    /// Returns a file's path relative to the workspace, if it is source of the workspace.
+    fn relative_source(&self, file: &Path) -> Option<String> {
+        if !boundary::is_inside(&self.root, file) || boundary::is_dependency(&self.root, file) {
+            return None;
+        }
+        self.root.relative(file).map(|relative| relative.to_string_lossy().into_owned())
+    }
+
+    /// Returns the clients that are running, by key.
+    fn clients(&self) -> Vec<Arc<Client>> {
+        self.slots().values().filter_map(|slot| slot.client()).collect()
+    }
+
+    fn slots(&self) -> MutexGuard<'_, BTreeMap<Key, Arc<Slot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the servers that serve a file, each with the project root it would have.
+    fn servers_of(&self, file: &Path) -> Vec<(&Server, PathBuf)> {
+        self.registry
+            .for_file(file)
+            .into_iter()
+            .filter_map(|server| {
+                let markers: Vec<&str> = server.markers.iter().map(String::as_str).collect();
+                let marked = roots::nearest_marker(&self.root, file, &markers);
+                let project = match (server.when, marked) {
+                    (_, Some(project)) => project,
+                    (When::InMarkedProject, None) => return None,
+                    (_, None) => self.root.as_path().to_owned(),
+                };
+                if let When::InsteadOf(other) = server.when
+                    && self.prefers(other, &project, server)
+                {
+                    return None;
+                }
+                Some((server, project))
+            })
+            .collect()
+    }
+
+    /// Tells whether the other server is to be taken: it is there, and the project does not ask for this one.
+    fn prefers(&self, other: &str, project: &Path, this: &Server) -> bool {
+        // The first marker is the server's own config file.
+        if this.markers.first().is_some_and(|own| project.join(own).exists()) {
+            return false;
+        }
+        self.registry
+            .get(other)
+            .is_some_and(|other| other.enabled && self.launch.find(other, project).is_ok())
+    }
+
+    /// Returns the slot of a server, starting it when it is not there. Concurrent callers get the same one.
+    fn slot(&self, server: &Server, project: &Path) -> Result<Arc<Slot>, Absent> {
+        let key = Key { id: server.id.clone(), root: project.to_owned() };
+        if let Some(slot) = self.slots().get(&key) {
+            return Ok(slot.clone());
+        }
+        let found = self.launch.find(server, project)?;
+        let mut slots = self.slots();
+        let slot = slots.entry(key.clone()).or_insert_with(|| {
+            Slot::start(key, Arc::new(server.clone()), found, self.launch.clone(), self.metrics.clone())
+        });
+        Ok(slot.clone())
+    }
+}

@@ -1,0 +1,263 @@
+//! A check: files in, what every server says about them out, under one deadline.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chartroom_protocol::lsp::{
+    CheckOutcome, CheckParams, CheckResponse, CheckScope, Diagnostic, FileDiagnostics, Freshness,
+    ServerOutcome, ServerState,
+};
+use chartroom_workspace::boundary;
+use futures_util::future::join_all;
+use tokio::time::{Instant, timeout_at};
+
+use super::slot::{NoClient, Slot};
+use super::{Orchestrator, merge};
+use crate::client::Client;
+use crate::client::freshness::Touch;
+use crate::client::wire::Finding;
+use crate::content;
+use crate::launch::Absent;
+
+/// A file that passed the boundary and can be shown to a server.
+struct Source {
+    file: PathBuf,
+    relative: String,
+    text: Arc<str>,
+}
+
+/// A server, and the files it is to look at.
+type Task<'a> = (Arc<Slot>, Vec<&'a Source>);
+
+/// What one server brought.
+struct Part {
+    client: Option<Arc<Client>>,
+    findings: BTreeMap<PathBuf, Vec<Finding>>,
+    outcome: CheckOutcome,
+}
+
+impl Orchestrator {
+    /// Checks one file: `lsp/checkFile`. Refused and unknown files have no diagnostics.
+    pub async fn check_file(&self, file: &str, text: Option<String>) -> Vec<Diagnostic> {
+        let file = chartroom_protocol::lsp::FileText { file_path: file.to_owned(), text };
+        let params = CheckParams { files: vec![file], scope: CheckScope::Files, removed: Vec::new() };
+        self.check(params).await.files.into_iter().flat_map(|file| file.diagnostics).collect()
+    }
+
+    /// Checks files. Dropping the future ends the collection; servers and what they say later stay.
+    pub async fn check(&self, params: CheckParams) -> CheckResponse {
+        let mut files: Vec<FileDiagnostics> = Vec::new();
+        let mut sources: Vec<Source> = Vec::new();
+        for file in params.files {
+            match self.source(Path::new(&file.file_path), file.text) {
+                Ok(source) => {
+                    files.push(clean(&source.relative));
+                    sources.push(source);
+                }
+                Err(reason) => {
+                    files.push(FileDiagnostics { refused: Some(reason), ..clean(&file.file_path) });
+                }
+            }
+        }
+        self.tell_removed(&params.removed).await;
+        let (slots, absent) = self.slots_of(&sources);
+        let parts =
+            join_all(slots.iter().map(|(slot, files)| self.check_on(slot, files, params.scope))).await;
+        for source in &sources {
+            let of_file = parts.iter().filter_map(|part| {
+                let findings = part.findings.get(&source.file)?.clone();
+                Some((part.client.as_deref()?, findings))
+            });
+            let diagnostics =
+                merge::merge(&source.file, &source.relative, of_file, &self.config.include_severities);
+            self.metrics.checked(&source.relative, diagnostics.len());
+            if let Some(file) = files.iter_mut().find(|file| file.file == source.relative) {
+                file.diagnostics = diagnostics;
+            }
+        }
+        for file in &mut files {
+            let known = sources.iter().find(|source| source.relative == file.file);
+            if let Some(source) = known
+                && self.registry.for_file(&source.file).is_empty()
+            {
+                file.refused = Some("no language server knows this kind of file".to_owned());
+            }
+        }
+        self.epoch.send_modify(|epoch| *epoch += 1);
+        let mut servers: Vec<CheckOutcome> =
+            parts.into_iter().map(|part| part.outcome).chain(absent).collect();
+        servers.sort_by(|a, b| (&a.id, &a.root).cmp(&(&b.id, &b.root)));
+        CheckResponse { others: self.others(params.scope, &files), files, servers, epoch: self.epoch() }
+    }
+
+    /// Every path goes through here, whoever sent it; nothing is started for a file that does not come out.
+    fn source(&self, path: &Path, text: Option<String>) -> Result<Source, String> {
+        let file = boundary::resolve_source(&self.root, path).map_err(|error| error.to_string())?;
+        if file.is_dir() {
+            return Err("it is a folder".to_owned());
+        }
+        let text = match text {
+            Some(text) => {
+                content::check_text(&text)?;
+                text.into()
+            }
+            None => content::read(&file)?,
+        };
+        let relative = self.root.relative(&file).unwrap_or(&file).to_string_lossy().into_owned();
+        Ok(Source { file, relative, text })
+    }
+
+    /// Servers that run are told that files are gone; none is started for that.
+    async fn tell_removed(&self, removed: &[String]) {
+        let files: Vec<PathBuf> =
+            removed.iter().filter_map(|path| boundary::resolve(&self.root, Path::new(path)).ok()).collect();
+        if files.is_empty() {
+            return;
+        }
+        let limit = Instant::now() + Duration::from_millis(self.config.diagnostic_timeout);
+        join_all(self.clients().into_iter().map(|client| {
+            let files = &files;
+            async move {
+                // A server that does not listen learns it from the next sweep, or is gone.
+                drop(timeout_at(limit, client.removed(files)).await);
+            }
+        }))
+        .await;
+    }
+
+    /// Returns the slots that serve these files, started if need be, and the servers that cannot run.
+    fn slots_of<'a>(&self, sources: &'a [Source]) -> (Vec<Task<'a>>, Vec<CheckOutcome>) {
+        let mut slots: BTreeMap<super::Key, (Arc<Slot>, Vec<&Source>)> = BTreeMap::new();
+        let mut absent: BTreeMap<(String, String), CheckOutcome> = BTreeMap::new();
+        for source in sources {
+            for (server, project) in self.servers_of(&source.file) {
+                match self.slot(server, &project) {
+                    Ok(slot) => {
+                        let entry = slots.entry(slot.key.clone()).or_insert_with(|| (slot, Vec::new()));
+                        entry.1.push(source);
+                    }
+                    Err(why) => {
+                        let root = self.relative_root(&project);
+                        absent
+                            .entry((server.id.clone(), root.clone()))
+                            .or_insert_with(|| outcome(&server.id, &root, absence(why)));
+                    }
+                }
+            }
+        }
+        (slots.into_values().collect(), absent.into_values().collect())
+    }
+
+    async fn check_on(&self, slot: &Arc<Slot>, sources: &[&Source], scope: CheckScope) -> Part {
+        let began = Instant::now();
+        let timeout = if slot.is_first_touch() {
+            self.config.first_touch_timeout
+        } else {
+            self.config.diagnostic_timeout
+        };
+        let deadline = began + Duration::from_millis(timeout);
+        let _touching = slot.touching();
+        let root = self.relative_root(&slot.key.root);
+        let part = match slot.ready(deadline).await {
+            Err(NoClient::Starting) => Part {
+                client: None,
+                findings: BTreeMap::new(),
+                outcome: outcome(
+                    &slot.key.id,
+                    &root,
+                    absence(Absent {
+                        status: ServerState::Starting,
+                        reason: "the server is still starting".to_owned(),
+                        hint: None,
+                    }),
+                ),
+            },
+            Err(NoClient::Absent(why)) => Part {
+                client: None,
+                findings: BTreeMap::new(),
+                outcome: outcome(&slot.key.id, &root, absence(why)),
+            },
+            Ok(client) => {
+                let (findings, freshness) = self.collect_on(&client, sources, scope, deadline).await;
+                // A server that died meanwhile has nothing to say, and the outcome tells why.
+                let told = match slot.now() {
+                    Err(NoClient::Absent(why)) => absence(why),
+                    Ok(_) | Err(NoClient::Starting) => ServerOutcome::Answered { freshness },
+                };
+                Part { client: Some(client), findings, outcome: outcome(&slot.key.id, &root, told) }
+            }
+        };
+        let timed_out =
+            !matches!(part.outcome.outcome, ServerOutcome::Answered { freshness: Freshness::Current });
+        self.metrics.collected(&slot.key.id, began.elapsed(), timed_out);
+        part
+    }
+
+    async fn collect_on(
+        &self,
+        client: &Arc<Client>,
+        sources: &[&Source],
+        scope: CheckScope,
+        deadline: Instant,
+    ) -> (BTreeMap<PathBuf, Vec<Finding>>, Freshness) {
+        let changed: BTreeSet<PathBuf> = sources.iter().map(|source| source.file.clone()).collect();
+        // Everything is sent before anything is waited for: twenty files are not twenty time-outs.
+        let sent = timeout_at(deadline, async {
+            client.sweep(&changed).await?;
+            let touches =
+                join_all(sources.iter().map(|source| client.touch(&source.file, source.text.clone())));
+            touches.await.into_iter().collect::<Result<Vec<Touch>, _>>()
+        })
+        .await;
+        let Ok(Ok(touches)) = sent else { return (BTreeMap::new(), Freshness::TimedOut) };
+        let importers = async {
+            if scope == CheckScope::Project {
+                self.check_importers(client, &changed, deadline).await;
+            }
+        };
+        let collected = join_all(touches.iter().map(|touch| client.collect(touch, deadline)));
+        let (collected, ()) = tokio::join!(collected, importers);
+        let worst = collected.iter().map(|one| one.freshness).max_by_key(|freshness| match freshness {
+            Freshness::Current => 0,
+            Freshness::Loading => 1,
+            Freshness::TimedOut => 2,
+        });
+        let findings = touches.into_iter().zip(collected);
+        let findings = findings.map(|(touch, collected)| (touch.file, collected.findings)).collect();
+        (findings, worst.unwrap_or(Freshness::Current))
+    }
+
+    /// Other broken files: the known ones that were not asked for.
+    fn others(&self, scope: CheckScope, files: &[FileDiagnostics]) -> Vec<FileDiagnostics> {
+        if scope == CheckScope::Files {
+            return Vec::new();
+        }
+        self.diagnostics()
+            .into_iter()
+            .filter(|(relative, _)| files.iter().all(|file| file.file != *relative))
+            .map(|(file, diagnostics)| FileDiagnostics { file, diagnostics, refused: None })
+            .collect()
+    }
+
+    /// A project's root for people: relative, `.` for the workspace itself.
+    pub(super) fn relative_root(&self, project: &Path) -> String {
+        match self.root.relative(project) {
+            Some(relative) if !relative.as_os_str().is_empty() => relative.to_string_lossy().into_owned(),
+            _ => ".".to_owned(),
+        }
+    }
+}
+
+fn clean(file: &str) -> FileDiagnostics {
+    FileDiagnostics { file: file.to_owned(), diagnostics: Vec::new(), refused: None }
+}
+
+fn outcome(id: &str, root: &str, outcome: ServerOutcome) -> CheckOutcome {
+    CheckOutcome { id: id.to_owned(), root: root.to_owned(), outcome }
+}
+
+fn absence(absent: Absent) -> ServerOutcome {
+    ServerOutcome::Absent { status: absent.status, reason: Some(absent.reason), hint: absent.hint }
+}

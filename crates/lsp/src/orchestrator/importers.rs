@@ -1,0 +1,162 @@
+//! Files that a write may have broken: most servers look at open files only, so somebody has to open them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant as WallClock};
+
+use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
+use futures_util::future::join_all;
+use tokio::time::{Instant, timeout_at};
+
+use super::Orchestrator;
+use crate::client::Client;
+
+/// How many files that are open or known to be broken are looked at again.
+const MAX_LOOKED_AT_AGAIN: usize = 20;
+/// A scan that takes longer is cut off; a write must not wait for a huge repository.
+const SCAN_LIMIT: Duration = Duration::from_millis(200);
+/// Larger files import little and cost much.
+const MAX_SCANNED_LENGTH: u64 = 256 * 1024;
+
+impl Orchestrator {
+    /// Looks at the files that may be broken by a change, until the deadline. What is found is then known.
+    pub(super) async fn check_importers(
+        &self,
+        client: &Arc<Client>,
+        changed: &BTreeSet<PathBuf>,
+        deadline: Instant,
+    ) {
+        let candidates = self.importers(client, changed).await;
+        join_all(candidates.iter().map(|file| async move {
+            if let Ok(Ok(Some(touch))) = timeout_at(deadline, client.open_from_disk(file)).await {
+                client.collect(&touch, deadline).await;
+            }
+        }))
+        .await;
+    }
+
+    /// Looks again at the files that are known to be broken, so that what somebody mended is not reported.
+    pub(crate) async fn refresh_known(&self) {
+        let deadline = self.deadline(false);
+        join_all(self.clients().iter().map(|client| async move {
+            drop(timeout_at(deadline, client.sweep(&BTreeSet::new())).await);
+            let known = client.known().into_iter().filter(|file| client.is_open(file));
+            join_all(known.take(MAX_LOOKED_AT_AGAIN).map(|file| async move {
+                if let Ok(Ok(Some(touch))) = timeout_at(deadline, client.open_from_disk(&file)).await {
+                    client.collect(&touch, deadline).await;
+                }
+            }))
+            .await;
+        }))
+        .await;
+    }
+
+    async fn importers(&self, client: &Arc<Client>, changed: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+        let mut candidates: Vec<PathBuf> = client.known();
+        candidates.extend(client.open_files());
+        candidates.retain(|file| !changed.contains(file) && self.relative_source(file).is_some());
+        let mut seen = BTreeSet::new();
+        candidates.retain(|file| seen.insert(file.clone()));
+        candidates.truncate(MAX_LOOKED_AT_AGAIN);
+        let n_more = self.config.max_project_diagnostics_files;
+        let names: Vec<String> = changed.iter().filter_map(|file| module_name(file)).collect();
+        if names.is_empty() || n_more == 0 {
+            return candidates;
+        }
+        let (root, project, server) = (self.root.clone(), client.root.clone(), client.server.clone());
+        let skip: BTreeSet<PathBuf> = changed.iter().chain(&candidates).cloned().collect();
+        let scan = tokio::task::spawn_blocking(move || {
+            let began = WallClock::now();
+            let options = WalkOptions {
+                max_file_size: Some(MAX_SCANNED_LENGTH),
+                hidden: false,
+                ..WalkOptions::default()
+            };
+            walk::files(&root, &options)
+                .take_while(|_| began.elapsed() < SCAN_LIMIT)
+                .filter_map(|event| match event {
+                    WalkEvent::File(file) => Some(file.path),
+                    _ => None,
+                })
+                .filter(|file| file.starts_with(&project) && !skip.contains(file))
+                .filter(|file| server.language_id(file).is_some())
+                .filter(|file| {
+                    std::fs::read_to_string(file)
+                        .is_ok_and(|text| names.iter().any(|name| imports(&text, name)))
+                })
+                .take(n_more)
+                .collect::<Vec<_>>()
+        });
+        candidates.extend(scan.await.unwrap_or_default());
+        candidates
+    }
+}
+
+/// Returns the name by which other files import this one: its stem, or its folder's for an index file.
+fn module_name(file: &Path) -> Option<String> {
+    let stem = file.file_stem()?.to_str()?;
+    let stem = stem.strip_suffix(".d").unwrap_or(stem);
+    match stem {
+        "index" | "mod" | "__init__" | "lib" | "main" => {
+            Some(file.parent()?.file_name()?.to_str()?.to_owned())
+        }
+        stem => Some(stem.to_owned()),
+    }
+}
+
+/// Tells whether a text seems to import a module of that name. Too often is fine: the server decides.
+fn imports(text: &str, name: &str) -> bool {
+    const WORDS: &[&str] = &["import", "from", "use ", "require", "include", "mod ", "export"];
+    text.lines().any(|line| {
+        has_word(line, name)
+            && (WORDS.iter().any(|word| line.contains(word)) || line.contains(&format!("{name}::")))
+    })
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + word.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_import_is_seen_in_each_language() {
+        for (line, name) in [
+            ("import { A } from './types'", "types"),
+            ("const t = require('../types.js')", "types"),
+            ("from app.types import A", "types"),
+            ("use crate::types::A;", "types"),
+            ("    let a = types::make();", "types"),
+            ("mod types;", "types"),
+            ("#include \"types.h\"", "types"),
+            ("import \"example.com/x/types\"", "types"),
+            ("export * from \"@/größe\"", "größe"),
+        ] {
+            assert!(imports(line, name), "{line}");
+        }
+        for line in ["let types = 1", "import { prototypes } from 'x'", "import x from './types2'", ""] {
+            assert!(!imports(line, "types"), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_index_file_goes_by_the_name_of_its_folder() {
+        for (file, name) in [
+            ("/p/src/types.ts", "types"),
+            ("/p/src/types/index.ts", "types"),
+            ("/p/types/__init__.py", "types"),
+            ("/p/types/mod.rs", "types"),
+            ("/p/types.d.ts", "types"),
+        ] {
+            assert_eq!(module_name(Path::new(file)).as_deref(), Some(name));
+        }
+    }
+}

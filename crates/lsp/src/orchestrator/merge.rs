@@ -1,0 +1,141 @@
+//! What several servers said about one file, as one list: filtered, without doubles, in order, for people.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use chartroom_protocol::lsp::{Diagnostic, Severity};
+
+use crate::client::Client;
+use crate::client::wire::Finding;
+use crate::content;
+use crate::position::{Encoding, to_place};
+use crate::render::escape;
+
+/// Merges the findings of several clients about one file.
+pub(super) fn merge<'a>(
+    file: &Path,
+    relative: &str,
+    parts: impl IntoIterator<Item = (&'a Client, Vec<Finding>)>,
+    severities: &[Severity],
+) -> Vec<Diagnostic> {
+    let mut disk: Option<Option<Arc<str>>> = None;
+    let parts = parts.into_iter().map(|(client, findings)| {
+        let text = client.text(file).or_else(|| {
+            // Only a file that a server talks about without having it open is read, once.
+            if findings.is_empty() {
+                None
+            } else {
+                disk.get_or_insert_with(|| content::read(file).ok()).clone()
+            }
+        });
+        (findings, client.capabilities.encoding, text)
+    });
+    merge_parts(relative, parts, severities)
+}
+
+fn merge_parts(
+    relative: &str,
+    parts: impl IntoIterator<Item = (Vec<Finding>, Encoding, Option<Arc<str>>)>,
+    severities: &[Severity],
+) -> Vec<Diagnostic> {
+    let mut seen = BTreeSet::new();
+    let mut diagnostics = Vec::new();
+    for (findings, encoding, text) in parts {
+        for finding in findings {
+            if !severities.contains(&finding.severity) {
+                continue;
+            }
+            let start = to_place(finding.range.start, encoding, text.as_deref());
+            let end = to_place(finding.range.end, encoding, text.as_deref());
+            if !seen.insert((start, end, finding.message.clone())) {
+                continue;
+            }
+            diagnostics.push(Diagnostic {
+                file: relative.to_owned(),
+                line: start.line,
+                character: start.character,
+                severity: finding.severity,
+                message: escape(&finding.message),
+                code: finding.code,
+                source: finding.source,
+            });
+        }
+    }
+    diagnostics.sort_by(|a, b| {
+        (a.line, a.character, a.severity, &a.message).cmp(&(b.line, b.character, b.severity, &b.message))
+    });
+    diagnostics
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::position::{Position, Range};
+    use crate::render::line;
+
+    fn finding(at: u32, severity: Severity, message: &str, source: &str) -> Finding {
+        let range =
+            Range { start: Position { line: at, character: 0 }, end: Position { line: at, character: 3 } };
+        Finding { range, severity, message: message.to_owned(), code: None, source: Some(source.to_owned()) }
+    }
+
+    #[track_caller]
+    fn check(parts: Vec<Vec<Finding>>, severities: &[Severity], expected: &[&str]) {
+        let parts = parts.into_iter().map(|findings| (findings, Encoding::Utf16, None));
+        let lines: Vec<_> = merge_parts("a.ts", parts, severities).iter().map(line).collect();
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn ec_20_br_9_req_fmt_070_the_same_place_and_message_of_two_servers_is_one() {
+        check(
+            vec![
+                vec![finding(0, Severity::Error, "unused", "ts"), finding(4, Severity::Error, "b", "ts")],
+                vec![finding(0, Severity::Error, "unused", "eslint")],
+            ],
+            &[Severity::Error],
+            &["ERROR [1:1] unused", "ERROR [5:1] b"],
+        );
+    }
+
+    #[test]
+    fn ec_21_another_message_or_place_is_another_diagnostic() {
+        check(
+            vec![
+                vec![finding(0, Severity::Error, "unused", "ts")],
+                vec![
+                    finding(0, Severity::Error, "is unused", "eslint"),
+                    finding(1, Severity::Error, "unused", "eslint"),
+                ],
+            ],
+            &[Severity::Error],
+            &["ERROR [1:1] is unused", "ERROR [1:1] unused", "ERROR [2:1] unused"],
+        );
+    }
+
+    #[test]
+    fn ec_24_ec_25_br_4_br_38_req_fmt_060_req_fmt_065_exactly_the_asked_severities_are_kept() {
+        let all = || {
+            vec![vec![
+                finding(0, Severity::Error, "e", "x"),
+                finding(1, Severity::Warning, "w", "x"),
+                finding(2, Severity::Info, "i", "x"),
+                finding(3, Severity::Hint, "h", "x"),
+            ]]
+        };
+        check(all(), &[Severity::Error], &["ERROR [1:1] e"]);
+        check(all(), &[Severity::Warning], &["WARNING [2:1] w"]);
+        check(all(), &[Severity::Error, Severity::Warning], &["ERROR [1:1] e", "WARNING [2:1] w"]);
+        check(all(), &[], &[]);
+    }
+
+    #[test]
+    fn req_fmt_040_messages_are_escaped_once() {
+        check(
+            vec![vec![finding(0, Severity::Error, "Array<a> & b", "x")]],
+            &[Severity::Error],
+            &["ERROR [1:1] Array&lt;a&gt; &amp; b"],
+        );
+    }
+}

@@ -1,0 +1,190 @@
+//! Questions about code: the right server for a file, asked when it is ready, and never an empty list for "not yet".
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chartroom_protocol::lsp::ServerState;
+use chartroom_workspace::boundary;
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use super::Orchestrator;
+use super::slot::NoClient;
+use crate::client::{Capabilities, Client};
+use crate::content;
+use crate::registry::When;
+
+/// An answer, and who gave it.
+pub(crate) struct Asked {
+    pub(crate) client: Arc<Client>,
+    pub(crate) answer: Value,
+}
+
+/// Why a question got no answer; one sentence for the model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NotReady(pub(crate) String);
+
+impl Orchestrator {
+    /// Resolves a tool's path: inside the workspace, source, a readable text.
+    pub(crate) fn source_file(&self, path: &str) -> Result<(PathBuf, Arc<str>), NotReady> {
+        let file = boundary::resolve_source(&self.root, Path::new(path))
+            .map_err(|error| NotReady(format!("File is outside workspace boundary: {error}")))?;
+        let text = content::read(&file).map_err(|reason| NotReady(format!("{path}: {reason}")))?;
+        Ok((file, text))
+    }
+
+    /// Returns a path for people: relative inside the workspace, absolute outside.
+    pub(crate) fn display(&self, file: &Path) -> String {
+        self.root.relative(file).unwrap_or(file).to_string_lossy().into_owned()
+    }
+
+    /// Asks the server of a file that can answer this. Waits for its start within the deadline of a first touch.
+    pub(crate) async fn ask_about(
+        &self,
+        file: &Path,
+        what: &str,
+        can: impl Fn(&Capabilities) -> bool,
+        method: &str,
+        params: impl Fn(&Client) -> Value,
+    ) -> Result<Asked, NotReady> {
+        let mut reasons = Vec::new();
+        let mut servers = self.servers_of(file);
+        // Linters last: they cannot answer, and need not be started for a question.
+        servers.sort_by_key(|(server, _)| server.when == When::InMarkedProject);
+        for (server, project) in servers {
+            let slot = match self.slot(server, &project) {
+                Ok(slot) => slot,
+                Err(absent) => {
+                    reasons.push(explain(&server.id, &absent.reason, absent.hint.as_deref()));
+                    continue;
+                }
+            };
+            let deadline = self.deadline(slot.is_first_touch());
+            match slot.ready(deadline).await {
+                Err(NoClient::Starting) => {
+                    reasons.push(format!("{} is still starting; ask again in a moment", server.id));
+                }
+                Err(NoClient::Absent(absent)) => {
+                    reasons.push(explain(&server.id, &absent.reason, absent.hint.as_deref()));
+                }
+                Ok(client) if can(&client.capabilities) => {
+                    return self.ask_client(client, file, method, &params, deadline).await;
+                }
+                Ok(_) => reasons.push(format!("{} cannot answer this", server.id)),
+            }
+        }
+        if reasons.is_empty() {
+            reasons.push("no language server knows this kind of file".to_owned());
+        }
+        Err(NotReady(format!("{what} is not available: {}", reasons.join("; "))))
+    }
+
+    async fn ask_client(
+        &self,
+        client: Arc<Client>,
+        file: &Path,
+        method: &str,
+        params: impl Fn(&Client) -> Value,
+        deadline: Instant,
+    ) -> Result<Asked, NotReady> {
+        let prepared = timeout_at(deadline, async {
+            client.sweep(&BTreeSet::new()).await?;
+            client.open_from_disk(file).await
+        });
+        let id = client.server.id.clone();
+        match prepared.await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => return Err(NotReady(format!("{id} is not available: {error}"))),
+            Err(_elapsed) => return Err(NotReady(format!("{id} did not take the file in time; ask again"))),
+        }
+        self.ask_until_loaded(client, method, params, deadline).await
+    }
+
+    /// Asks until the answer is not empty, or the server has loaded the project, or the time is up.
+    pub(crate) async fn ask_until_loaded(
+        &self,
+        client: Arc<Client>,
+        method: &str,
+        params: impl Fn(&Client) -> Value,
+        deadline: Instant,
+    ) -> Result<Asked, NotReady> {
+        let id = client.server.id.clone();
+        loop {
+            let was_loading = client.is_loading();
+            let answer = match client.ask(method, params(&client), deadline).await {
+                Ok(answer) => answer,
+                Err(error) => {
+                    let reason = client.gone().unwrap_or_else(|| match client.activity().0 {
+                        Some(activity) => format!("{id} is busy ({activity}); ask again in a moment"),
+                        None => format!("{id} did not answer: {error}"),
+                    });
+                    return Err(NotReady(reason));
+                }
+            };
+            if !is_empty(&answer) || !was_loading {
+                return Ok(Asked { client, answer });
+            }
+            if !client.loaded(deadline).await {
+                let activity = client.activity().0.unwrap_or_else(|| "loading".to_owned());
+                return Err(NotReady(format!(
+                    "{id} is still loading the project ({activity}), so an empty answer would mean nothing; \
+                     ask again in a moment"
+                )));
+            }
+        }
+    }
+
+    /// Returns the running clients that can answer about the whole workspace; starts none.
+    pub(crate) fn running(&self, can: impl Fn(&Capabilities) -> bool) -> Vec<Arc<Client>> {
+        self.clients().into_iter().filter(|client| can(&client.capabilities)).collect()
+    }
+
+    /// Waits for servers that are just starting, within the deadline.
+    pub(crate) async fn started(&self) {
+        let slots: Vec<_> = self.slots().values().cloned().collect();
+        let deadline = self.deadline(true);
+        futures_util::future::join_all(slots.iter().map(|slot| slot.ready(deadline))).await;
+    }
+
+    pub(crate) fn deadline(&self, first_touch: bool) -> Instant {
+        let ms = if first_touch { self.config.first_touch_timeout } else { self.config.diagnostic_timeout };
+        Instant::now() + Duration::from_millis(ms)
+    }
+
+    /// Says in one line per server why none of them can answer, for tools that need one running.
+    pub(crate) fn why_none_runs(&self) -> String {
+        let broken: Vec<String> = self
+            .status()
+            .into_iter()
+            .filter(|status| matches!(status.status, ServerState::Broken | ServerState::Starting))
+            .map(|status| explain(&status.id, &status.reason.unwrap_or_default(), status.hint.as_deref()))
+            .collect();
+        if broken.is_empty() {
+            "no language server is running yet: it starts with the first file that is checked or asked about \
+             (lsp_check, lsp_document_symbols)"
+                .to_owned()
+        } else {
+            broken.join("; ")
+        }
+    }
+}
+
+fn explain(id: &str, reason: &str, hint: Option<&str>) -> String {
+    let reason = if reason.starts_with(id) { reason.to_owned() } else { format!("{id}: {reason}") };
+    match hint {
+        Some(hint) => format!("{reason} (try: {hint})"),
+        None => reason,
+    }
+}
+
+/// Tells whether a server's answer holds nothing.
+fn is_empty(answer: &Value) -> bool {
+    match answer {
+        Value::Null => true,
+        Value::Array(list) => list.is_empty(),
+        _ => false,
+    }
+}

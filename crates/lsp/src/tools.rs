@@ -1,0 +1,159 @@
+//! What agents can ask: six navigation tools and a check, one file each.
+//!
+//! A tool answers text. "Nothing found" and "not ready" are told apart: the first is an answer, the second an
+//! error with the reason.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::orchestrator::{NotReady, Orchestrator};
+
+mod check;
+mod diagnostics;
+mod document_symbols;
+mod find_references;
+mod goto_definition;
+mod hover;
+mod places;
+mod workspace_symbols;
+
+/// What a client is told about a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    pub name: &'static str,
+    pub description: &'static str,
+    /// The JSON schema of its arguments.
+    pub schema: Map<String, Value>,
+}
+
+/// What a tool says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolAnswer {
+    pub text: String,
+    pub is_error: bool,
+}
+
+impl ToolAnswer {
+    pub fn ok(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: false }
+    }
+
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: true }
+    }
+}
+
+/// Returns the tools, by name.
+pub fn all() -> Vec<ToolSpec> {
+    vec![
+        check::spec(),
+        diagnostics::spec(),
+        document_symbols::spec(),
+        find_references::spec(),
+        goto_definition::spec(),
+        hover::spec(),
+        workspace_symbols::spec(),
+    ]
+}
+
+/// Calls a tool by name; nothing when there is no such tool.
+pub async fn call(orchestrator: &Orchestrator, name: &str, arguments: Value) -> Option<ToolAnswer> {
+    let answer = match name {
+        check::NAME => with(arguments, |params| check::call(orchestrator, params)).await,
+        diagnostics::NAME => with(arguments, |params| diagnostics::call(orchestrator, params)).await,
+        document_symbols::NAME => {
+            with(arguments, |params| document_symbols::call(orchestrator, params)).await
+        }
+        find_references::NAME => with(arguments, |params| find_references::call(orchestrator, params)).await,
+        goto_definition::NAME => with(arguments, |params| goto_definition::call(orchestrator, params)).await,
+        hover::NAME => with(arguments, |params| hover::call(orchestrator, params)).await,
+        workspace_symbols::NAME => {
+            with(arguments, |params| workspace_symbols::call(orchestrator, params)).await
+        }
+        _ => return None,
+    };
+    Some(answer.unwrap_or_else(|NotReady(reason)| ToolAnswer::error(reason)))
+}
+
+/// Reads the arguments and calls; what is wrong with them is said to the model, who can correct it.
+async fn with<P: DeserializeOwned, F: Future<Output = Result<ToolAnswer, NotReady>>>(
+    arguments: Value,
+    call: impl FnOnce(P) -> F,
+) -> Result<ToolAnswer, NotReady> {
+    let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
+    match serde_json::from_value(arguments) {
+        Ok(params) => call(params).await,
+        Err(error) => Err(NotReady(format!("the arguments are wrong: {error}"))),
+    }
+}
+
+/// Returns the schema of a parameter type, without what only tools of ours would read.
+fn schema<P: JsonSchema>() -> Map<String, Value> {
+    let mut generator = schemars::generate::SchemaSettings::draft2020_12()
+        .with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        })
+        .into_generator();
+    match generator.root_schema_for::<P>().to_value() {
+        Value::Object(mut schema) => {
+            schema.remove("title");
+            schema.remove("description");
+            schema
+        }
+        _ => Map::new(),
+    }
+}
+
+/// No arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// A file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct FileParams {
+    /// Path of the file, absolute or relative to the workspace root.
+    file_path: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn req_nav_010_the_six_tools_and_the_check_with_their_arguments() {
+        let text: Vec<String> = all()
+            .iter()
+            .map(|tool| {
+                let required = tool.schema.get("required").cloned().unwrap_or_default();
+                let properties = tool.schema.get("properties").and_then(Value::as_object);
+                let names: Vec<_> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+                format!("{} [{}] required {required}", tool.name, names.join(" "))
+            })
+            .collect();
+        expect![[r#"
+            lsp_check [filePath] required ["filePath"]
+            lsp_diagnostics [] required null
+            lsp_document_symbols [filePath] required ["filePath"]
+            lsp_find_references [filePath line character symbol] required ["filePath","line"]
+            lsp_goto_definition [filePath line character symbol] required ["filePath","line"]
+            lsp_hover [filePath line character symbol] required ["filePath","line"]
+            lsp_workspace_symbols [query] required ["query"]"#]]
+        .assert_eq(&text.join("\n"));
+    }
+
+    #[test]
+    fn req_excl_010_req_excl_020_req_excl_030_br_77_br_78_nothing_completes_fixes_or_formats() {
+        for tool in all() {
+            for word in ["complet", "code_action", "fix", "format", "rename"] {
+                assert!(!tool.name.contains(word), "{}", tool.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `lsp_check`: the diagnostics of one file, now.
+
+use chartroom_protocol::lsp::{CheckParams, CheckScope, FileText, Freshness, ServerOutcome};
+
+use super::{FileParams, ToolAnswer, ToolSpec, schema};
+use crate::orchestrator::{NotReady, Orchestrator};
+use crate::render::{Limits, blocks};
+
+pub(super) const NAME: &str = "lsp_check";
+
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec {
+        name: NAME,
+        description: "Check one file with its language servers and show its diagnostics. Starts the servers when needed.",
+        schema: schema::<FileParams>(),
+    }
+}
+
+pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Result<ToolAnswer, NotReady> {
+    let (file, _) = orchestrator.source_file(&params.file_path)?;
+    let file = FileText { file_path: file.to_string_lossy().into_owned(), text: None };
+    let params = CheckParams { files: vec![file], scope: CheckScope::Files, removed: Vec::new() };
+    let response = orchestrator.check(params).await;
+    let Some(checked) = response.files.first() else {
+        return Err(NotReady("nothing was checked".to_owned()));
+    };
+    if let Some(reason) = &checked.refused {
+        return Err(NotReady(format!("{}: {reason}", checked.file)));
+    }
+    let mut current = Vec::new();
+    let mut others = Vec::new();
+    for server in &response.servers {
+        match &server.outcome {
+            ServerOutcome::Answered { freshness: Freshness::Current } => current.push(server.id.clone()),
+            ServerOutcome::Answered { freshness: Freshness::Loading } => {
+                others.push(format!("{} is still loading", server.id));
+            }
+            ServerOutcome::Answered { freshness: Freshness::TimedOut } => {
+                others.push(format!("{} did not answer in time", server.id));
+            }
+            ServerOutcome::Absent { reason, hint, .. } => {
+                let reason = reason.as_deref().unwrap_or("it is not available");
+                let hint = hint.as_deref().map(|hint| format!(" (try: {hint})")).unwrap_or_default();
+                others.push(format!("{}: {reason}{hint}", server.id));
+            }
+        }
+    }
+    if current.is_empty() && checked.diagnostics.is_empty() {
+        return Err(NotReady(format!("{} could not be checked: {}", checked.file, others.join("; "))));
+    }
+    let mut text = blocks(std::slice::from_ref(checked), Limits::of(orchestrator.config()));
+    if text.is_empty() {
+        text = format!("No diagnostics in {} ({})", checked.file, current.join(", "));
+    }
+    for other in others {
+        text.push_str(&format!("\n[{other}]"));
+    }
+    Ok(ToolAnswer::ok(text))
+}

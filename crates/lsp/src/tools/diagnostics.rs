@@ -1,0 +1,51 @@
+//! `lsp_diagnostics`: every known diagnostic, and how far each server can be believed.
+
+use chartroom_protocol::lsp::{Freshness, ServerState, ServerStatus};
+
+use super::places::joined;
+use super::{Nothing, ToolAnswer, ToolSpec, schema};
+use crate::orchestrator::{NotReady, Orchestrator};
+
+pub(super) const NAME: &str = "lsp_diagnostics";
+
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec {
+        name: NAME,
+        description: "List the diagnostics of all files that are known to have some, and say per language server whether that is current.",
+        schema: schema::<Nothing>(),
+    }
+}
+
+pub(super) async fn call(orchestrator: &Orchestrator, _: Nothing) -> Result<ToolAnswer, NotReady> {
+    orchestrator.refresh_known().await;
+    let mut lines = Vec::new();
+    for (file, diagnostics) in orchestrator.diagnostics() {
+        for diagnostic in diagnostics {
+            lines.push(format!("{file}:{}:{} {}", diagnostic.line, diagnostic.character, diagnostic.message));
+        }
+    }
+    let mut text = if lines.is_empty() { "No diagnostics".to_owned() } else { joined(lines) };
+    for status in orchestrator.status() {
+        if let Some(line) = believe(&status) {
+            text.push('\n');
+            text.push_str(&line);
+        }
+    }
+    Ok(ToolAnswer::ok(text))
+}
+
+/// Says how far a server that matters here can be believed.
+fn believe(status: &ServerStatus) -> Option<String> {
+    let id = &status.id;
+    let reason = status.reason.as_deref().unwrap_or_default();
+    let hint = status.hint.as_deref().map(|hint| format!(" (try: {hint})")).unwrap_or_default();
+    match (status.status, status.freshness) {
+        (ServerState::Active, Some(Freshness::Current) | None) => Some(format!("[{id}: current]")),
+        (ServerState::Active, Some(Freshness::Loading)) => Some(format!("[{id}: still loading, {reason}]")),
+        (ServerState::Active, Some(Freshness::TimedOut)) => Some(format!("[{id}: the last check timed out]")),
+        (ServerState::Starting, _) => Some(format!("[{id}: starting]")),
+        (ServerState::Broken, _) => Some(format!("[{id}: broken, {reason}{hint}]")),
+        // The others were not needed for any file so far.
+        (ServerState::Disabled | ServerState::Unavailable | ServerState::Untrusted, _) => None,
+    }
+}

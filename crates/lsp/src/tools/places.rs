@@ -1,0 +1,151 @@
+//! Places that a model names, and places that a server answers with.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::client::wire;
+use crate::content;
+use crate::orchestrator::{Asked, NotReady, Orchestrator};
+use crate::position::{Place, nth_line, to_place, to_position};
+use crate::uri;
+
+/// A longer list is cut, with a line that says so: it would only fill the model's window.
+const MAX_LINES: usize = 200;
+
+/// A place in a file; the column can be named by what stands there.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct PlaceParams {
+    /// Path of the file, absolute or relative to the workspace root.
+    pub(super) file_path: String,
+    /// Line number, from 1.
+    line: u32,
+    /// Column in characters, from 1. Leave it out when you give `symbol`.
+    #[serde(default)]
+    character: Option<u32>,
+    /// The text on that line to ask about, e.g. the name of a function; safer than counting columns.
+    #[serde(default)]
+    symbol: Option<String>,
+}
+
+impl PlaceParams {
+    /// Finds the place in the text.
+    pub(super) fn place(&self, text: &str) -> Result<Place, NotReady> {
+        let line = self.line;
+        let content = line
+            .checked_sub(1)
+            .and_then(|line| nth_line(text, line))
+            .ok_or_else(|| NotReady(format!("{} has no line {line}; lines count from 1", self.file_path)))?;
+        match (self.character, &self.symbol) {
+            (_, Some(symbol)) => match column_of(content, symbol) {
+                Some(character) => Ok(Place { line, character }),
+                None => {
+                    Err(NotReady(format!("`{symbol}` does not stand on line {line}: {}", content.trim())))
+                }
+            },
+            (Some(0), None) => Err(NotReady("character counts from 1".to_owned())),
+            (Some(character), None) => Ok(Place { line, character }),
+            (None, None) => Err(NotReady("give `character` or `symbol`".to_owned())),
+        }
+    }
+}
+
+/// Returns the column of a word on a line; a whole word is better than a part of one.
+fn column_of(line: &str, symbol: &str) -> Option<u32> {
+    if symbol.is_empty() {
+        return None;
+    }
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let whole = line.match_indices(symbol).find(|(at, _)| {
+        !line[..*at].chars().next_back().is_some_and(is_part)
+            && !line[at + symbol.len()..].chars().next().is_some_and(is_part)
+    });
+    let (at, _) = whole.or_else(|| line.match_indices(symbol).next())?;
+    u32::try_from(line[..at].chars().count() + 1).ok()
+}
+
+/// Returns the parameters of a question about a place, in the server's own units.
+pub(super) fn place_params(client: &Client, file: &Path, text: &str, place: Place) -> Value {
+    let position = to_position(place, client.capabilities.encoding, text);
+    json!({ "textDocument": { "uri": uri::of_path(file) }, "position": position })
+}
+
+/// Returns the answer's locations as `path:line:col`, one per line, in order, without doubles.
+pub(super) fn location_lines(orchestrator: &Orchestrator, asked: &Asked) -> Vec<String> {
+    let mut places: Vec<(String, Place)> = wire::locations(&asked.answer)
+        .into_iter()
+        .filter_map(|location| {
+            let file = uri::to_path(&location.uri)?;
+            Some((
+                orchestrator.display(&file),
+                place_in(orchestrator, &asked.client, &file, location.position),
+            ))
+        })
+        .collect();
+    places.sort();
+    places.dedup();
+    places.into_iter().map(|(path, Place { line, character })| format!("{path}:{line}:{character}")).collect()
+}
+
+/// Converts a server's position in any file; only files of the workspace are opened for it.
+pub(super) fn place_in(
+    orchestrator: &Orchestrator,
+    client: &Client,
+    file: &Path,
+    position: crate::position::Position,
+) -> Place {
+    let text = client.text(file).or_else(|| {
+        let file = chartroom_workspace::boundary::resolve(orchestrator.root(), file).ok()?;
+        content::read(&file).ok()
+    });
+    to_place(position, client.capabilities.encoding, text.as_deref())
+}
+
+/// Joins lines, cut to a sensible number.
+pub(super) fn joined(mut lines: Vec<String>) -> String {
+    let n_more = lines.len().saturating_sub(MAX_LINES);
+    lines.truncate(MAX_LINES);
+    if n_more > 0 {
+        lines.push(format!("... and {n_more} more"));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(json: &str) -> PlaceParams {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[track_caller]
+    fn check(json: &str, expected: Result<(u32, u32), &str>) {
+        let text = "let total = 1;\n  return subtotal + total;\n";
+        let place = params(json).place(text).map(|place| (place.line, place.character));
+        assert_eq!(place, expected.map_err(|message| NotReady(message.to_owned())));
+    }
+
+    #[test]
+    fn a_symbol_stands_for_its_column_and_whole_words_win() {
+        check(r#"{"filePath":"a","line":1,"character":5}"#, Ok((1, 5)));
+        check(r#"{"filePath":"a","line":2,"symbol":"total"}"#, Ok((2, 21)));
+        check(r#"{"filePath":"a","line":2,"symbol":"subtot"}"#, Ok((2, 10)));
+    }
+
+    #[test]
+    fn a_wrong_place_is_explained() {
+        check(
+            r#"{"filePath":"a","line":2,"symbol":"x"}"#,
+            Err("`x` does not stand on line 2: return subtotal + total;"),
+        );
+        check(r#"{"filePath":"a","line":0,"symbol":"x"}"#, Err("a has no line 0; lines count from 1"));
+        check(r#"{"filePath":"a","line":9,"symbol":"x"}"#, Err("a has no line 9; lines count from 1"));
+        check(r#"{"filePath":"a","line":1}"#, Err("give `character` or `symbol`"));
+        check(r#"{"filePath":"a","line":1,"character":0}"#, Err("character counts from 1"));
+    }
+}
