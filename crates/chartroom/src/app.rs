@@ -3,12 +3,16 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use chartroom_sessions::store::Store;
+use chartroom_transport::Keeper;
+use chartroom_workspace::{SpawnGate, TrustStore, gate};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::data::DataFolder;
 use crate::http::{Access, Secret};
+use crate::projects::Projects;
 
 /// Everything a running server has, shared by all its requests.
 #[derive(Debug, Clone)]
@@ -21,21 +25,41 @@ struct Inner {
     config: Config,
     data: DataFolder,
     access: Arc<Access>,
+    gate: SpawnGate,
+    projects: Projects,
+    /// What the user should know about the start, e.g. a store that had to be set aside.
+    notes: Vec<String>,
     started: Instant,
     closing: CancellationToken,
 }
 
 impl App {
-    /// Opens the stores in `data` and puts the parts together.
-    pub fn open(config: Config, data: DataFolder) -> anyhow::Result<Self> {
+    /// Opens the stores in `data` and puts the parts together. `keeper` is this binary, or the tests' own.
+    pub fn open(config: Config, data: DataFolder, keeper: Keeper) -> anyhow::Result<Self> {
         let token = match &config.server.token {
             Some(token) => Secret::new(token),
             None => Secret::random()?,
         };
         metrics_handle();
+        let mut notes = Vec::new();
+        let opened = Store::open(&data.path().join("sessions.db"))?;
+        notes.extend(opened.set_aside.map(|set_aside| set_aside.to_string()));
+        let trust = Arc::new(TrustStore::open(data.path())?);
+        // Nothing may be spawned before the sweep, or it would be swept.
+        let swept = gate::sweep(data.path());
+        if !swept.ended.is_empty() {
+            notes.push(format!("ended what an earlier run had left behind: {}", swept.ended.join(", ")));
+        }
+        let gate = SpawnGate::new(keeper, trust, data.path());
+        for note in &notes {
+            tracing::warn!("{note}");
+        }
         Ok(Self {
             inner: Arc::new(Inner {
                 access: Arc::new(Access::new(token)),
+                projects: Projects::new(opened.store, gate.clone()),
+                gate,
+                notes,
                 started: Instant::now(),
                 closing: CancellationToken::new(),
                 config,
@@ -54,6 +78,20 @@ impl App {
 
     pub fn access(&self) -> &Arc<Access> {
         &self.inner.access
+    }
+
+    /// The one way to start a process.
+    pub fn gate(&self) -> &SpawnGate {
+        &self.inner.gate
+    }
+
+    pub fn projects(&self) -> &Projects {
+        &self.inner.projects
+    }
+
+    /// Returns what the user should know about this start.
+    pub fn notes(&self) -> &[String] {
+        &self.inner.notes
     }
 
     pub fn uptime(&self) -> Duration {

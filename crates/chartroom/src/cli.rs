@@ -4,8 +4,12 @@
 
 mod browser;
 mod completions;
+mod doctor;
+mod install;
+mod link;
 mod serve;
 mod settings;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -32,6 +36,16 @@ pub struct Cli {
 pub enum Command {
     /// Serve the workbench (what `chartroom` alone does)
     Serve(serve::Args),
+    /// Print a new one-time link to the workbench that runs already
+    Link,
+    /// Trust a folder, take trust back, or list what is trusted
+    Trust(trust::Args),
+    /// Register the MCP server (and the hook) in a client's own config
+    Install(install::Args),
+    /// Take them out again
+    Uninstall(install::Args),
+    /// Say what was found, what is missing, and the command that mends it
+    Doctor(doctor::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Print the JSON Schema of the config file
@@ -53,6 +67,11 @@ impl Cli {
     fn run(self) -> Result<Outcome, Failure> {
         match self.command.unwrap_or(Command::Serve(self.serve)) {
             Command::Serve(args) => serve::run(args),
+            Command::Link => link::run(),
+            Command::Trust(args) => trust::run(&args),
+            Command::Install(args) => install::run(&args, install::Act::Install),
+            Command::Uninstall(args) => install::run(&args, install::Act::Uninstall),
+            Command::Doctor(args) => doctor::run(&args),
             Command::Completions(args) => completions::run(&args),
             Command::ConfigSchema => settings::print_schema(),
         }

@@ -10,6 +10,7 @@ mod nearest;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use chartroom_protocol::index::IndexConfig;
 use chartroom_protocol::lsp::LspSetting;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -73,55 +74,6 @@ pub enum AgentProtocol {
     StreamJson,
     /// The Agent Client Protocol.
     Acp,
-}
-
-/// The code index.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct IndexConfig {
-    pub embedding: EmbeddingConfig,
-    pub store: StoreConfig,
-}
-
-/// Where vectors come from.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct EmbeddingConfig {
-    pub provider: EmbeddingProvider,
-    pub base_url: Option<String>,
-    pub model: Option<String>,
-    pub dimension: Option<u32>,
-    /// The name of the environment variable that holds the key; the key itself never stands in this file.
-    pub api_key_env: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum EmbeddingProvider {
-    /// The table inside the binary.
-    #[default]
-    Static,
-    Openai,
-    None,
-}
-
-/// Where the index lives.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct StoreConfig {
-    pub provider: StoreProvider,
-    pub address: Option<String>,
-    /// The name of the environment variable that holds the token.
-    pub token_env: Option<String>,
-    pub database: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum StoreProvider {
-    #[default]
-    Embedded,
-    Milvus,
 }
 
 /// An agent as it will be started: the user's words over what we know by ourselves.

@@ -77,6 +77,16 @@ impl DataFolder {
         write().map(drop).map_err(|source| DataError::Unwritable { path: path.clone(), source })
     }
 
+    /// Returns the origin (`http://127.0.0.1:4747`) of the server that runs on this folder, if one does.
+    pub fn running_server(&self) -> Option<String> {
+        let file = File::open(self.path.join("server.lock")).ok()?;
+        // A lock that can be had means that whoever wrote the file is gone; it is given back at once.
+        if file.try_lock_shared().is_ok() {
+            return None;
+        }
+        io::read_to_string(file).ok()?.lines().nth(1).map(str::to_owned)
+    }
+
     /// Takes the one server's place in this folder; other commands work beside it without the lock.
     pub fn lock_server(&self) -> Result<ServerLock, DataError> {
         let path = self.path.join("server.lock");
@@ -93,14 +103,14 @@ impl DataFolder {
             Ok(()) => {
                 file.set_len(0).map_err(unwritable)?;
                 writeln!(file, "{}", std::process::id()).map_err(unwritable)?;
-                Ok(ServerLock { _file: file })
+                Ok(ServerLock { file })
             }
             Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
+                let mut text = String::new();
                 // Only for the message: without the pid it is still a sentence.
-                let holder = match file.read_to_string(&mut pid) {
-                    Ok(_) if !pid.trim().is_empty() => format!(" (pid {})", pid.trim()),
-                    Ok(_) | Err(_) => String::new(),
+                let holder = match (file.read_to_string(&mut text), text.lines().next()) {
+                    (Ok(_), Some(pid)) => format!(" (pid {pid})"),
+                    (Ok(_) | Err(_), _) => String::new(),
                 };
                 Err(DataError::InUse { path: self.path.clone(), holder })
             }
@@ -112,7 +122,14 @@ impl DataFolder {
 /// Held while the server runs; the system lets go of it however the process ends.
 #[derive(Debug)]
 pub struct ServerLock {
-    _file: File,
+    file: File,
+}
+
+impl ServerLock {
+    /// Writes where the server listens, for [`DataFolder::running_server`].
+    pub fn announce(&mut self, origin: &str) -> io::Result<()> {
+        writeln!(self.file, "{origin}")
+    }
 }
 
 #[cfg(test)]
@@ -146,7 +163,10 @@ mod tests {
     fn a_second_server_is_told_who_has_the_folder() {
         let home = tempfile::tempdir().unwrap();
         let data = DataFolder::open(home.path()).unwrap();
-        let lock = data.lock_server().unwrap();
+        assert_eq!(data.running_server(), None);
+        let mut lock = data.lock_server().unwrap();
+        lock.announce("http://127.0.0.1:1").unwrap();
+        assert_eq!(data.running_server().as_deref(), Some("http://127.0.0.1:1"));
         let error = data.lock_server().unwrap_err().to_string();
         let expected = format!(
             "another Chartroom (pid {}) already serves from the data folder {}; use that one, stop it, or set CHARTROOM_HOME to another folder",
@@ -155,6 +175,7 @@ mod tests {
         );
         assert_eq!(error, expected);
         drop(lock);
+        assert_eq!(data.running_server(), None);
         data.lock_server().unwrap();
     }
 

@@ -4,14 +4,17 @@ mod access;
 mod agents;
 mod door;
 mod error;
+mod files;
 mod guard;
 mod headers;
 mod health;
 mod json;
+mod launch;
 pub mod limits;
 mod metrics;
 mod openapi;
 mod page;
+mod project;
 pub mod routes;
 mod serve;
 

@@ -33,8 +33,9 @@ pub fn to_stderr() -> Logs {
 /// Logs to stderr and to daily files in `folder`, for the server.
 pub fn to_files(folder: &Path) -> anyhow::Result<Logs> {
     // The appender makes the folder too, but complains first that there are no old files in it.
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("the log folder {} cannot be made, mend its permissions", folder.display()))?;
+    std::fs::create_dir_all(folder).with_context(|| {
+        format!("the log folder {} cannot be made, mend its permissions", folder.display())
+    })?;
     let files = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .filename_prefix("chartroom")

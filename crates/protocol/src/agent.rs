@@ -56,3 +56,12 @@ pub struct HealthResponse {
     #[ts(type = "number")]
     pub uptime_ms: u64,
 }
+
+/// A new one-time code for `/?token=CODE`.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub struct LaunchResponse {
+    pub code: String,
+}

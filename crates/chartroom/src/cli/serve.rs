@@ -3,12 +3,14 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+use chartroom_transport::Keeper;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{answer, block_on, settings};
+use super::{answer, block_on, browser, settings, trust};
 use crate::app::App;
 use crate::config::{Overrides, ServerConfig};
+use crate::data::ServerLock;
 use crate::exit::{Failure, Outcome};
 use crate::http::{MIN_TOKEN_LENGTH, run as serve};
 use crate::logs;
@@ -36,22 +38,28 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let overrides = Overrides { host: args.host.clone(), port: args.port, token: None };
     let config = settings::load(overrides)?.config;
     let data = settings::data()?;
-    let _lock = data.lock_server().map_err(|error| Failure::impossible(error.to_string()))?;
+    let mut lock = data.lock_server().map_err(|error| Failure::impossible(error.to_string()))?;
     let _logs = logs::to_files(&data.logs())?;
+    let roots = args.folders.iter().map(|folder| trust::open(folder)).collect::<Result<Vec<_>, _>>()?;
+    let keeper = Keeper::current_exe().map_err(|error| {
+        Failure::impossible(format!("this program cannot find itself ({error}); call it by its path"))
+    })?;
     block_on(async move {
         let listener = listen(&config.server).await?;
-        let app = App::open(config, data)?;
         let address = listener.local_addr().map_err(|error| Failure::impossible(error.to_string()))?;
-        app.data()
-            .write_private("token", app.access().token().expose())
-            .map_err(|error| Failure::impossible(error.to_string()))?;
+        let app = App::open(config, data, keeper)?;
+        for root in &roots {
+            app.projects().ensure(root, args.trust).await.map_err(|error| {
+                Failure::impossible(format!("{root} cannot be added as a project: {error}"))
+            })?;
+        }
+        let origin = format!("http://{}", shown_host(&app.config().server.host, address));
+        announce(&app, &mut lock, &origin)?;
         let shutdown = shutdown_signal()?;
-        let code = app.access().new_launch_code()?;
-        let link =
-            format!("http://{}/?token={}", shown_host(&app.config().server.host, address), code.expose());
+        let link = format!("{origin}/?token={}", app.access().new_launch_code()?.expose());
         answer(&format!("Chartroom is ready: {link}\n"))?;
         if args.open {
-            super::browser::open(app.data(), &link)?;
+            browser::open(app.data(), &link)?;
         }
         let token_file = app.data().token_file();
         serve(listener, app, shutdown).await?;
@@ -59,6 +67,19 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             tracing::debug!("the token file was gone already: {error}");
         }
         Ok(Outcome::Done)
+    })
+}
+
+/// Leaves the token and the address where scripts and `chartroom link` find them.
+fn announce(app: &App, lock: &mut ServerLock, origin: &str) -> Result<(), Failure> {
+    app.data()
+        .write_private("token", app.access().token().expose())
+        .map_err(|error| Failure::impossible(error.to_string()))?;
+    lock.announce(origin).map_err(|error| {
+        Failure::impossible(format!(
+            "the data folder {} cannot be written ({error})",
+            app.data().path().display()
+        ))
     })
 }
 

@@ -60,7 +60,7 @@ impl<'a> Walk<'a> {
         let required = schema.get("required").and_then(Value::as_array);
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
             if !table.contains_key(name) {
-                let offset = table.iter().next().map_or(0, |(key, _)| key.span().start);
+                let offset = table.keys().map(|key| key.span().start).min().unwrap_or(0);
                 self.report(offset, format!("`{}` is missing", join(prefix, name)));
             }
         }
@@ -101,7 +101,11 @@ impl<'a> Walk<'a> {
             return;
         };
         match value.get_ref() {
-            DeValue::Table(table) => self.table(table, schema, path),
+            DeValue::Table(table) => {
+                if let Some(schema) = self.variant(value, table, &alternatives, path) {
+                    self.table(table, schema, path);
+                }
+            }
             DeValue::Array(items) => {
                 if let Some(schema) = schema.get("items") {
                     for (index, item) in items.iter().enumerate() {
@@ -130,6 +134,30 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Several tables to choose from (`provider = "static"` or `"openai"`): the one whose fixed words the user wrote.
+    fn variant(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        table: &DeTable<'_>,
+        alternatives: &[&'a Value],
+        path: &str,
+    ) -> Option<&'a Value> {
+        let tables: Vec<&Value> =
+            alternatives.iter().copied().filter(|schema| is_type(schema, "object")).collect();
+        let [first, _, ..] = tables.as_slice() else { return tables.first().copied() };
+        let tag = fixed_word(first).map(|(tag, _)| tag)?;
+        let known: Vec<&str> =
+            tables.iter().filter_map(|schema| fixed_word(schema)).map(|(_, word)| word).collect();
+        let given = table.get(tag);
+        let word = given.and_then(|word| word.get_ref().as_str());
+        if let Some(position) = known.iter().position(|known| Some(*known) == word) {
+            return tables.get(position).copied();
+        }
+        let offset = given.map_or(value.span().start, |given| given.span().start);
+        self.report(offset, one_of(&join(path, tag), word.unwrap_or_default(), &known));
+        None
+    }
+
     /// A word of a closed list.
     fn word(&mut self, offset: usize, text: &str, alternatives: &[&Value], path: &str) {
         let known: Vec<&str> = alternatives.iter().flat_map(|schema| words(schema)).collect();
@@ -137,10 +165,7 @@ impl<'a> Walk<'a> {
         if free || known.contains(&text) {
             return;
         }
-        let list = known.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
-        let hint = nearest(text, known.iter().copied())
-            .map_or_else(String::new, |near| format!(", did you mean \"{near}\"?"));
-        self.report(offset, format!("`{path}` must be one of {list}{hint}"));
+        self.report(offset, one_of(path, text, &known));
     }
 
     /// A schema with its references and its alternatives opened.
@@ -161,6 +186,19 @@ impl<'a> Walk<'a> {
 
 fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
+}
+
+fn one_of(path: &str, given: &str, known: &[&str]) -> String {
+    let list = known.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
+    let hint = nearest(given, known.iter().copied())
+        .map_or_else(String::new, |near| format!(", did you mean \"{near}\"?"));
+    format!("`{path}` must be one of {list}{hint}")
+}
+
+/// The property that tells one table from its alternatives, and its word.
+fn fixed_word(schema: &Value) -> Option<(&str, &str)> {
+    let properties = schema.get("properties")?.as_object()?;
+    properties.iter().find_map(|(name, schema)| Some((name.as_str(), schema.get("const")?.as_str()?)))
 }
 
 fn is_type(schema: &Value, name: &str) -> bool {
@@ -282,8 +320,22 @@ mod tests {
             "[agents.gemini]\nprotocol = \"apc\"\n[index]\nembedding = { provider = \"sttic\" }\n[lsp]\nincludeSeverities = [\"eror\"]\n",
             expect![[r#"
                 config.toml:2: `agents.gemini.protocol` must be one of "stream-json", "acp", did you mean "acp"?
-                config.toml:4: `index.embedding.provider` must be one of "openai", "none", "static", did you mean "static"?
+                config.toml:4: `index.embedding.provider` must be one of "static", "openai", "none", did you mean "static"?
                 config.toml:6: `lsp.includeSeverities[0]` must be one of "error", "warning", "info", "hint", did you mean "error"?"#]],
+        );
+    }
+
+    #[test]
+    fn each_variant_of_a_table_has_keys_of_its_own() {
+        check_text(
+            "[index.embedding]\nprovider = \"openai\"\nmodel = \"m\"\ndimension = 3\nbaseURL = \"x\"\n",
+            expect![[r#"
+                config.toml:2: `index.embedding.baseUrl` is missing
+                config.toml:5: unknown key `index.embedding.baseURL`, did you mean `index.embedding.baseUrl`?"#]],
+        );
+        check_text(
+            "[index]\nstore = { address = \"x\" }\n",
+            expect![[r#"config.toml:2: `index.store.provider` must be one of "embedded", "milvus""#]],
         );
     }
 

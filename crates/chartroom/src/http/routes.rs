@@ -13,7 +13,7 @@ use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr};
 use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::{agents, health, limits, metrics, openapi, page};
+use super::{agents, files, health, launch, limits, metrics, openapi, page, project};
 use crate::app::App;
 
 /// What a route is for, which decides its limits.
@@ -41,7 +41,16 @@ pub struct Route {
 
 /// Returns every route.
 pub fn table() -> Vec<Route> {
-    let groups = [page::routes(), health::routes(), openapi::routes(), metrics::routes(), agents::routes()];
+    let groups = [
+        page::routes(),
+        health::routes(),
+        openapi::routes(),
+        metrics::routes(),
+        launch::routes(),
+        agents::routes(),
+        project::routes(),
+        files::routes(),
+    ];
     groups.into_iter().flatten().collect()
 }
 

@@ -1,0 +1,72 @@
+//! `chartroom doctor`: what was found, what is missing, and the command that mends it.
+
+mod checks;
+
+use serde::Serialize;
+
+use super::answer;
+use crate::exit::{Failure, Outcome};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Check {
+    /// What it belongs to: `data`, `config`, `git`, `agent`, `trust`.
+    area: &'static str,
+    name: String,
+    state: State,
+    /// What was found, or what is wrong.
+    detail: String,
+    /// The command or the act that mends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mend: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum State {
+    Ok,
+    /// Useful to have; nothing is broken without it.
+    Missing,
+    Wrong,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    version: &'static str,
+    ok: bool,
+    checks: Vec<Check>,
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
+    let checks = checks::all();
+    let ok = checks.iter().all(|check| check.state != State::Wrong);
+    if args.json {
+        let report = Report { version: env!("CARGO_PKG_VERSION"), ok, checks };
+        let text = serde_json::to_string_pretty(&report)
+            .map_err(|error| Failure::impossible(format!("the report cannot be written ({error})")))?;
+        answer(&format!("{text}\n"))?;
+    } else {
+        answer(&checks.iter().map(line).collect::<String>())?;
+    }
+    Ok(if ok { Outcome::Done } else { Outcome::NotOk })
+}
+
+fn line(check: &Check) -> String {
+    let state = match check.state {
+        State::Ok => "ok     ",
+        State::Missing => "missing",
+        State::Wrong => "wrong  ",
+    };
+    let mut line = format!("{state}  {:<6}  {}: {}\n", check.area, check.name, check.detail);
+    if let Some(mend) = &check.mend {
+        line.push_str(&format!("                 -> {mend}\n"));
+    }
+    line
+}
