@@ -1,0 +1,274 @@
+//! The real binary: its ready line, its exit codes, and its one sentence for everything that can be wrong.
+
+#[path = "common/program.rs"]
+mod program;
+
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+
+use program::{Home, finish, text_of_files};
+use rustix::process::Signal;
+
+#[track_caller]
+fn check_impossible(result: (i32, String, String), sentence: &str) {
+    assert_eq!(result, (3, String::new(), format!("chartroom: {sentence}\n")));
+}
+
+#[test]
+fn serve_prints_one_line_and_ends_with_a_signal() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let home = Home::new();
+        let server = home.serve(&[]);
+        let expected = format!("Chartroom is ready: http://{}/?token={}\n", server.host(), server.code());
+        assert_eq!(server.ready_line, expected);
+        assert!(server.host().starts_with("127.0.0.1:"), "{}", server.host());
+        let mode = |path: std::path::PathBuf| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(home.data()), mode(home.data().join("token"))), (0o700, 0o600));
+        server.signal(signal);
+        assert_eq!(server.stop(), (0, String::new(), String::new()));
+        assert!(!home.data().join("token").exists(), "a token that opens nothing is not left behind");
+    }
+}
+
+#[test]
+fn serve_without_its_name_takes_folders_too() {
+    let home = Home::new();
+    std::fs::create_dir(home.path().join("shop")).unwrap();
+    let mut command = home.command(&["shop", "--trust", "--port", "0"]);
+    command.env("CHARTROOM_TOKEN", "0123456789abcdef");
+    let server = program::Server::start(command);
+    let answer = server.request("GET", "/api/project", &[("authorization", "Bearer 0123456789abcdef")], "");
+    let path = home.path().join("shop");
+    assert!(
+        answer.contains(&format!("\"path\":\"{}\",\"name\":\"shop\",\"trusted\":true", path.display())),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_port_in_use_is_one_sentence() {
+    let home = Home::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let sentence = format!(
+        "port {port} on 127.0.0.1 is in use; stop the program that has it, or choose another with --port (0 takes a free one)"
+    );
+    check_impossible(home.run(&["serve", "--port", &port]), &sentence);
+}
+
+#[test]
+fn a_broken_config_is_one_sentence_with_its_line() {
+    let home = Home::new();
+    let path = home.write("config.toml", "[server]\nprot = 1\n");
+    let run = |args: &[&str]| finish(home.command(args).env("CHARTROOM_CONFIG", &path).output().unwrap());
+    let sentence = format!(
+        "{}:2: unknown key `server.prot`, did you mean `server.port`? (correct this line and start again)",
+        path.display()
+    );
+    check_impossible(run(&["serve"]), &sentence);
+    home.write("config.toml", "[server\n");
+    let (code, stdout, stderr) = run(&["serve"]);
+    assert_eq!((code, stdout.as_str(), stderr.lines().count()), (3, "", 1), "{stderr}");
+    assert!(stderr.starts_with(&format!("chartroom: {}:1: not valid TOML: ", path.display())), "{stderr}");
+}
+
+#[test]
+fn a_config_that_was_named_must_be_there() {
+    let home = Home::new();
+    let missing = home.path().join("none.toml");
+    let output = home.command(&["serve"]).env("CHARTROOM_CONFIG", &missing).output().unwrap();
+    let sentence = format!(
+        "the config file {} cannot be read (No such file or directory (os error 2)); mend its permissions or unset CHARTROOM_CONFIG",
+        missing.display()
+    );
+    check_impossible(finish(output), &sentence);
+}
+
+#[test]
+fn an_unwritable_data_folder_is_one_sentence() {
+    let home = Home::new();
+    let file = home.write("file", "");
+    let folder = file.join("data");
+    let output = home.command(&["serve"]).env("CHARTROOM_HOME", &folder).output().unwrap();
+    let sentence = format!(
+        "the data folder {} cannot be written (Not a directory (os error 20)); mend its permissions or set CHARTROOM_HOME to a folder you can write",
+        folder.display()
+    );
+    check_impossible(finish(output), &sentence);
+}
+
+#[test]
+fn a_second_server_is_told_about_the_first_and_other_commands_work_beside_it() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let sentence = format!(
+        "another Chartroom (pid {}) already serves from the data folder {}; use that one, stop it, or set CHARTROOM_HOME to another folder",
+        server.child.id(),
+        home.data().display()
+    );
+    check_impossible(home.run(&["serve", "--port", "0"]), &sentence);
+    assert_eq!(home.run(&["trust", "--list"]), (0, String::new(), String::new()));
+    assert_eq!(home.run(&["doctor"]).0, 0);
+}
+
+#[test]
+fn an_address_that_others_can_reach_wants_a_token_of_the_user() {
+    let home = Home::new();
+    check_impossible(
+        home.run(&["serve", "--host", "192.0.2.1"]),
+        "listening on 192.0.2.1, which others can reach, needs a token of yours; set CHARTROOM_TOKEN to at least 16 random letters and digits",
+    );
+    check_impossible(
+        home.run(&["serve", "--host", "0.0.0.0"]),
+        "listening on 0.0.0.0 would answer to any name; give --host the one address that people will open",
+    );
+    let output = home.command(&["serve"]).env("CHARTROOM_TOKEN", "short").output().unwrap();
+    check_impossible(
+        finish(output),
+        "the token is too weak; set CHARTROOM_TOKEN (or server.token) to at least 16 random letters and digits",
+    );
+}
+
+#[test]
+fn wrong_usage_is_2_and_the_version_is_said() {
+    let home = Home::new();
+    for args in [&["serve", "--nonsense"][..], &["serve", "--port", "x"], &["trust"], &["install"]] {
+        let (code, stdout, stderr) = home.run(args);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{args:?}");
+        assert!(stderr.contains("try '--help'"), "{stderr}");
+    }
+    let version = format!("chartroom {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(home.run(&["--version"]), (0, version, String::new()));
+}
+
+#[test]
+fn secrets_are_in_no_log_no_argument_and_no_answer() {
+    let home = Home::new();
+    let token = "a-very-secret-token-0123456789";
+    let mut command = home.command(&["serve", "--port", "0"]);
+    command.env("CHARTROOM_TOKEN", token).env("CHARTROOM_LOG", "trace");
+    let server = program::Server::start(command);
+    let pid = server.child.id();
+    let code = server.code();
+
+    let entered = server.request("GET", &format!("/?token={code}"), &[], "");
+    let cookie = entered.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    assert!(!entered.contains(&code) && !entered.contains(token), "{entered}");
+    let origin = format!("http://{}", server.host());
+    let mut answers = String::new();
+    for (method, path) in [("GET", "/"), ("GET", "/api/health"), ("POST", "/api/launch"), ("GET", "/metrics")]
+    {
+        answers.push_str(&server.request(method, path, &[("cookie", &cookie), ("origin", &origin)], ""));
+        let bearer = format!("Bearer {token}");
+        answers.push_str(&server.request(method, path, &[("authorization", &bearer)], ""));
+    }
+    answers.push_str(&server.request("GET", &format!("/?token={code}"), &[], ""));
+    answers.push_str(&server.request("GET", &format!("/api/health?token={token}"), &[], ""));
+    let arguments = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap();
+    let (exit, _, stderr) = server.stop();
+    assert_eq!(exit, 0);
+
+    let logs = text_of_files(&home.data().join("logs"));
+    assert!(logs.contains("/api/health"), "the log has the requests:\n{logs}");
+    let value = cookie.split_once('=').unwrap().1;
+    for secret in [token, code.as_str(), value] {
+        for (place, text) in
+            [("logs", &logs), ("stderr", &stderr), ("arguments", &arguments), ("answers", &answers)]
+        {
+            assert!(!text.contains(secret), "a secret is in the {place}");
+        }
+    }
+}
+
+#[test]
+fn link_prints_a_new_link_to_the_running_server() {
+    let home = Home::new();
+    check_impossible(home.run(&["link"]), "no Chartroom is running here; start one with `chartroom serve`");
+    let server = home.serve(&[]);
+    let (code, link, stderr) = home.run(&["link"]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    let path = link.trim_end().strip_prefix(&format!("http://{}", server.host())).unwrap();
+    assert!(server.request("GET", path, &[], "").starts_with("HTTP/1.1 303"));
+    assert!(server.request("GET", path, &[], "").starts_with("HTTP/1.1 401"), "it opens once");
+}
+
+#[test]
+fn trust_is_given_shown_and_taken_back() {
+    let home = Home::new();
+    let folder = home.path().join("shop");
+    std::fs::create_dir(&folder).unwrap();
+    std::os::unix::fs::symlink(&folder, home.path().join("link")).unwrap();
+    let path = folder.display();
+    assert_eq!(home.run(&["trust", "link"]), (0, format!("trusted {path}\n"), String::new()));
+    assert_eq!(home.run(&["trust", "--list"]), (0, format!("{path}\n"), String::new()));
+    assert_eq!(
+        home.run(&["trust", "--revoke", "shop"]),
+        (0, format!("no longer trusted {path}\n"), String::new())
+    );
+    assert_eq!(
+        home.run(&["trust", "--revoke", "shop"]),
+        (1, format!("was not trusted {path}\n"), String::new())
+    );
+    assert_eq!(home.run(&["trust", "--list"]), (0, String::new(), String::new()));
+    check_impossible(
+        home.run(&["trust", "none"]),
+        "none cannot be opened: No such file or directory (os error 2); name a folder that exists",
+    );
+}
+
+#[test]
+fn a_folder_that_was_replaced_is_listed_as_not_trusted() {
+    let home = Home::new();
+    let folder = home.path().join("shop");
+    std::fs::create_dir(&folder).unwrap();
+    home.run(&["trust", "shop"]);
+    std::fs::rename(&folder, home.path().join("old")).unwrap();
+    std::fs::create_dir(&folder).unwrap();
+    let line = format!("{} (replaced since: not trusted)\n", folder.display());
+    assert_eq!(home.run(&["trust", "--list"]), (0, line, String::new()));
+}
+
+#[test]
+fn doctor_names_what_is_wrong_with_its_line_and_what_mends_it() {
+    let home = Home::new();
+    let config = home.write("config.toml", "[server]\nprot = 1\n\n[agents.mine]\ncommand = \"my-agent\"\n");
+    let output = home.command(&["doctor", "--json"]).env("CHARTROOM_CONFIG", &config).output().unwrap();
+    let (code, stdout, _) = finish(output);
+    assert_eq!(code, 1);
+    let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let wrong = &report["checks"][0];
+    assert_eq!((&wrong["area"], &wrong["state"]), (&"config".into(), &"wrong".into()));
+    assert_eq!(wrong["detail"], "line 2: unknown key `server.prot`, did you mean `server.port`?");
+    let check = |name: &str| {
+        report["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).cloned().unwrap()
+    };
+    assert_eq!(check("Claude Code")["mend"], "npm install -g @anthropic-ai/claude-code");
+    assert_eq!(check(&home.path().display().to_string())["mend"], "chartroom trust .");
+}
+
+#[test]
+fn completions_know_the_commands() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, script, stderr) = home.run(&["completions", shell]);
+        assert_eq!((code, stderr.as_str()), (0, ""));
+        assert!(script.contains("uninstall"), "{shell}");
+    }
+}
+
+#[test]
+fn install_says_what_it_would_do_and_does_it() {
+    let home = Home::new();
+    for client in ["claude", "codex"] {
+        let (code, would, _) = home.run(&["install", "--client", client, "--dry-run"]);
+        assert_eq!(code, 0);
+        assert!(would.lines().all(|line| line.starts_with("would write ")), "{would}");
+        let (_, wrote, _) = home.run(&["install", "--client", client]);
+        assert_eq!(wrote, would.replace("would write", "wrote"));
+        let (_, again, _) = home.run(&["install", "--client", client]);
+        assert!(again.lines().all(|line| line.starts_with("unchanged ")), "{again}");
+        let (_, removed, _) = home.run(&["uninstall", "--client", client]);
+        assert!(removed.lines().all(|line| line.starts_with("wrote ")), "{removed}");
+    }
+}
