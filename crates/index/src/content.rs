@@ -11,13 +11,15 @@
 //! ```
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use chartroom_protocol::index::{
     GroupBy, NoiseMitigation, RankingMode, ResultMode, SearchResult, SearchScope,
 };
 use thiserror::Error;
 
-use crate::store::{Chunk, FileStamp, StoreError, Symbol};
+use crate::embed::Embedder;
+use crate::store::{Chunk, FileStamp, GenerationReader, Manifest, StoreError, Symbol};
 
 /// A file taken apart. The chunks carry their content hashes; vectors are made by the caller.
 #[derive(Debug, Clone)]
@@ -132,4 +134,20 @@ pub enum SearchError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// The content half's functions, handed over as values, so that a test of the state can use simpler ones.
+#[derive(Clone, Copy)]
+pub struct Content {
+    /// `chunk::parse_file`.
+    pub parse_file: fn(&str, &str) -> ParsedFile,
+    /// `chunk::embedded_text`.
+    pub embedded_text: fn(&Chunk) -> String,
+    /// `manifest::scan`.
+    pub scan: fn(&Path, &Manifest, &ScanOptions) -> Result<Scan, ScanError>,
+    /// `rank::search`.
+    pub search:
+        fn(&dyn GenerationReader, &dyn Embedder, &SearchRequest) -> Result<SearchOutcome, SearchError>,
+    /// Extensions with symbols, with their dot, sorted.
+    pub symbol_extensions: fn() -> Vec<String>,
 }

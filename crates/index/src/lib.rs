@@ -5,11 +5,17 @@
 //! rank) reads source and finds things in it. They meet in [`store`], which is plain data and two small traits, and
 //! in [`content`].
 
+mod service;
+pub mod tools;
+
 pub mod catalog;
 pub mod gates;
 mod identity;
 mod lease;
+mod lifecycle;
 pub mod proof;
+mod sync;
+mod watcher;
 
 pub mod chunk;
 pub mod content;
@@ -18,3 +24,8 @@ pub mod graph;
 pub mod query;
 pub mod store;
 pub mod symbols;
+
+pub use service::{IndexService, IndexSettings, OpenError};
+
+#[cfg(test)]
+mod testing;

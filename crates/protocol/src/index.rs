@@ -11,6 +11,7 @@ pub mod list;
 pub mod manage;
 pub mod outline;
 pub mod read;
+pub mod schema;
 pub mod search;
 
 pub use call_graph::*;
@@ -21,6 +22,7 @@ pub use list::*;
 pub use manage::*;
 pub use outline::*;
 pub use read::*;
+pub use schema::*;
 pub use search::*;
 
 #[cfg(test)]

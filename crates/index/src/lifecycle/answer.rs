@@ -1,0 +1,190 @@
+//! The envelopes of `manage_index`, so that every action says the same thing in the same words.
+
+use chartroom_protocol::index::{
+    ActiveMutation, Compatibility, Hints, IndexStatus, IndexingProgress, ManageAction, ManageHint,
+    ManageIndexParams, ManageIndexResponse, ManageReason, ReindexReason, RuntimeOwner, StaleLocal,
+};
+
+use super::RETRY_AFTER_MS;
+use crate::catalog::CodebaseInfo;
+use crate::lease::LeaseError;
+use crate::proof::{Proof, StaleReason};
+use crate::service::{Core, GateFacts};
+use crate::tools::answer::{progress_of, reindex_message, stale_message};
+
+/// An envelope that says `text`.
+pub(crate) fn manage_envelope(
+    params: &ManageIndexParams,
+    root: &str,
+    status: IndexStatus,
+    reason: Option<ManageReason>,
+    text: impl Into<String>,
+) -> ManageIndexResponse {
+    let text = text.into();
+    ManageIndexResponse {
+        tool: "manage_index".into(),
+        version: 1,
+        action: params.action,
+        path: root.into(),
+        status,
+        reason,
+        message: text.clone(),
+        human_text: text,
+        warnings: Vec::new(),
+        hints: None,
+        preflight: None,
+        repair_proof: None,
+        compatibility: None,
+        freshness_decision: None,
+        operation: None,
+    }
+}
+
+/// It was tried and failed.
+pub(super) fn error(params: &ManageIndexParams, root: &str, text: String) -> ManageIndexResponse {
+    manage_envelope(params, root, IndexStatus::Error, None, text)
+}
+
+/// There is nothing here.
+pub(super) fn not_indexed(params: &ManageIndexParams, root: &str) -> ManageIndexResponse {
+    let text = format!("Codebase '{root}' is not indexed.");
+    let mut response =
+        manage_envelope(params, root, IndexStatus::NotIndexed, Some(ManageReason::NotIndexed), text);
+    response.hints =
+        Some(Hints { create: Some(ManageHint::new(ManageAction::Create, root)), ..Hints::default() });
+    response
+}
+
+/// The catalog says indexed, the store has no proof.
+pub(super) fn stale_local(
+    params: &ManageIndexParams,
+    root: &str,
+    reason: StaleReason,
+) -> ManageIndexResponse {
+    let text = format!(
+        "{} Run manage_index with action='create' on '{root}' to rebuild it.",
+        stale_message(root, root, reason)
+    );
+    let mut response =
+        manage_envelope(params, root, IndexStatus::NotIndexed, Some(ManageReason::NotIndexed), text);
+    response.hints = Some(stale_hints(root, reason));
+    response
+}
+
+/// What a stale answer offers, the same everywhere.
+pub(crate) fn stale_hints(root: &str, reason: StaleReason) -> Hints {
+    let create = ManageHint::new(ManageAction::Create, root);
+    Hints {
+        create: Some(create.clone()),
+        stale_local: Proof::StaleLocal(reason)
+            .reason()
+            .map(|completion_proof| StaleLocal { completion_proof, recommended_action: create }),
+        ..Hints::default()
+    }
+}
+
+/// Only a reindex helps.
+pub(super) fn requires_reindex(
+    core: &Core,
+    params: &ManageIndexParams,
+    root: &str,
+    info: Option<&CodebaseInfo>,
+    reason: ReindexReason,
+) -> ManageIndexResponse {
+    let text = format!(
+        "{} Run manage_index with action='reindex' on '{root}'.",
+        reindex_message(info, &core.fingerprint, reason)
+    );
+    let status = IndexStatus::RequiresReindex;
+    let mut response = manage_envelope(params, root, status, Some(ManageReason::RequiresReindex), text);
+    response.hints =
+        Some(Hints { reindex: Some(ManageHint::new(ManageAction::Reindex, root)), ..Hints::default() });
+    response.compatibility = Some(compatibility(core, info, Some(reason)));
+    response
+}
+
+/// A build runs.
+pub(super) fn indexing(
+    params: &ManageIndexParams,
+    root: &str,
+    text: String,
+    progress: Option<IndexingProgress>,
+    active: Option<ActiveMutation>,
+) -> ManageIndexResponse {
+    let mut response =
+        manage_envelope(params, root, IndexStatus::NotReady, Some(ManageReason::Indexing), text);
+    response.hints = Some(Hints {
+        status: Some(ManageHint::new(ManageAction::Status, root)),
+        retry_after_ms: Some(RETRY_AFTER_MS),
+        indexing: progress,
+        active_mutation: active,
+        ..Hints::default()
+    });
+    response
+}
+
+/// The lease was not given: a build answers `not_ready`, any other mutation `blocked`.
+pub(super) fn refused(
+    core: &Core,
+    params: &ManageIndexParams,
+    root: &str,
+    refusal: LeaseError,
+) -> ManageIndexResponse {
+    match refusal {
+        LeaseError::Held(active) if matches!(active.action.as_str(), "create" | "reindex") => {
+            let view = core.view();
+            let progress = core.progress(root).or_else(|| progress_of(view.doc.codebases.get(root)));
+            let text =
+                format!("Codebase '{root}' is being indexed (process {}). Try again later.", active.pid);
+            indexing(params, root, text, progress, Some(*active))
+        }
+        LeaseError::Held(active) => {
+            let text = format!(
+                "Another {} of codebase '{root}' is running in process {}.",
+                active.action, active.pid
+            );
+            let reason = Some(ManageReason::MutationInProgress);
+            let mut response = manage_envelope(params, root, IndexStatus::Blocked, reason, text);
+            response.hints = Some(Hints {
+                status: Some(ManageHint::new(ManageAction::Status, root)),
+                retry_after_ms: Some(RETRY_AFTER_MS),
+                active_mutation: Some(*active),
+                ..Hints::default()
+            });
+            response
+        }
+        LeaseError::Io(message) => error(
+            params,
+            root,
+            format!(
+                "Codebase '{root}' cannot be changed: {message}. Is the data folder '{}' writable?",
+                core.data.display()
+            ),
+        ),
+    }
+}
+
+/// A server with another set-up uses this data folder.
+pub(super) fn owner_conflict(
+    params: &ManageIndexParams,
+    root: &str,
+    owners: Vec<RuntimeOwner>,
+) -> ManageIndexResponse {
+    let text = format!(
+        "Codebase '{root}' is not changed: another Chartroom (process {}) uses this data folder with another version or model. End it or use its configuration.",
+        owners.first().map_or(0, |owner| owner.pid)
+    );
+    let reason = Some(ManageReason::RuntimeOwnerConflict);
+    let mut response = manage_envelope(params, root, IndexStatus::Blocked, reason, text);
+    response.hints = Some(Hints { runtime_owners: Some(owners), ..Hints::default() });
+    response
+}
+
+/// What the index was made with and what this runtime is.
+pub(crate) fn compatibility(
+    core: &Core,
+    info: Option<&CodebaseInfo>,
+    reason: Option<ReindexReason>,
+) -> Compatibility {
+    crate::tools::answer::compatibility(info, &core.fingerprint, reason)
+}

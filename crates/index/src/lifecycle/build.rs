@@ -1,0 +1,282 @@
+//! A build: a new generation beside the old one, proven, then swapped in.
+//!
+//! The order is what makes a crash harmless: chunks, then the marker, then the swap, then the catalog. Killed before
+//! the swap, the old generation answers and the leftover is swept by the next build; killed after it, the marker
+//! proves the new one whatever the catalog still says.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use chartroom_protocol::index::{FingerprintSource, IndexingProgress, OperationPhase};
+
+use super::files::{Batch, changes_of};
+use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseOptions, CodebaseState, SaveError};
+use crate::content::{ScanError, ScanOptions};
+use crate::embed::EmbedError;
+use crate::lease::Lease;
+use crate::service::{Core, Run, lock};
+use crate::store::{Counts, GenerationWriter, JournalEntry, Manifest, MarkerDoc, StoreError};
+
+/// More than this is not indexed; the answer says so.
+const CHUNK_LIMIT: u64 = 450_000;
+/// Files that are parsed, embedded and committed together.
+const BATCH_FILES: usize = 128;
+/// Progress goes to the catalog at most this often.
+const SAVE_EVERY: Duration = Duration::from_millis(2000);
+/// How often the last word on a build is tried when another process keeps the catalog busy (2 s each).
+const FINAL_SAVES: usize = 15;
+
+/// A build that is ready to run. Dropped unrun, it gives its lease back and the entry reads as interrupted.
+pub(crate) struct BuildJob {
+    core: Arc<Core>,
+    root: String,
+    lease: Lease,
+    run: Arc<Run>,
+    /// As it stands in the catalog now.
+    entry: CodebaseInfo,
+    /// The proven entry that stays if this fails.
+    previous: Option<CodebaseInfo>,
+    options: CodebaseOptions,
+}
+
+/// Why a build came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BuildError {
+    #[error(transparent)]
+    Scan(#[from] ScanError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+    #[error("it was cancelled")]
+    Cancelled,
+    #[error(transparent)]
+    Save(#[from] SaveError),
+}
+
+impl BuildJob {
+    pub(super) fn new(
+        core: Arc<Core>,
+        root: String,
+        lease: Lease,
+        run: Arc<Run>,
+        entry: CodebaseInfo,
+        previous: Option<CodebaseInfo>,
+        options: CodebaseOptions,
+    ) -> Self {
+        Self { core, root, lease, run, entry, previous, options }
+    }
+
+    /// Builds to the end. What comes of it stands in the catalog.
+    pub(crate) fn run(mut self) {
+        let outcome = self.build();
+        let saved = match outcome {
+            Ok((counts, status)) => self.succeed(counts, status),
+            Err(error) => self.fail(&error),
+        };
+        if let Err(error) = saved {
+            // The marker (or its absence) still tells the truth; only the receipt is missing.
+            tracing::error!(root = self.root, %error, "the end of a build could not be saved");
+        }
+    }
+
+    fn build(&mut self) -> Result<(Counts, BuildStatus), BuildError> {
+        let core = Arc::clone(&self.core);
+        core.store.sweep(&self.root)?;
+        let mut writer = core.store.begin_generation(&self.root)?;
+        let generation = writer.id();
+        let built = self.fill(&mut *writer);
+        drop(writer);
+        match built {
+            Ok(done) => {
+                core.store.publish(&self.root, generation)?;
+                Ok(done)
+            }
+            Err(error) => {
+                if let Err(trouble) = core.store.discard(&self.root, generation) {
+                    tracing::warn!(root = self.root, %trouble, "an unfinished generation is left for the next sweep");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn fill(&mut self, writer: &mut dyn GenerationWriter) -> Result<(Counts, BuildStatus), BuildError> {
+        let core = Arc::clone(&self.core);
+        self.phase(OperationPhase::Scanning, 5.0, None);
+        let options = ScanOptions {
+            custom_extensions: self.options.custom_extensions.clone(),
+            ignore_patterns: self.options.ignore_patterns.clone(),
+            full_hash: false,
+        };
+        let scan = (core.content.scan)(Path::new(&self.root), &Manifest::default(), &options)?;
+        let total = scan.added.len();
+        let started = Instant::now();
+        let (mut done, mut chunks, mut saved_at) = (0, 0, Instant::now());
+        let mut status = BuildStatus::Completed;
+        self.phase(OperationPhase::Processing, 10.0, Some((0, total as u64, 0, started)));
+        for batch in scan.added.chunks(BATCH_FILES) {
+            if self.run.cancel.is_cancelled() {
+                return Err(BuildError::Cancelled);
+            }
+            let Batch { changes, .. } = changes_of(&core, Path::new(&self.root), batch, Some(writer))?;
+            chunks += writer.apply(changes)?.chunks_written;
+            done += batch.len();
+            let percentage = 10.0 + 90.0 * done as f64 / total.max(1) as f64;
+            let counts = Some((done as u64, total as u64, chunks, started));
+            if saved_at.elapsed() >= SAVE_EVERY {
+                saved_at = Instant::now();
+                self.phase(OperationPhase::Processing, percentage, counts);
+            } else {
+                self.tell(percentage, "process", counts);
+            }
+            if chunks >= CHUNK_LIMIT {
+                status = BuildStatus::LimitReached;
+                break;
+            }
+        }
+        self.phase(OperationPhase::Publishing, 100.0, Some((done as u64, total as u64, chunks, started)));
+        writer.set_unscanned(&scan.unscanned)?;
+        let now = jiff::Timestamp::now().to_string();
+        writer.journal(&JournalEntry {
+            run_id: self.lease.operation_id().to_owned(),
+            action: self.run.action.as_str().into(),
+            added: done as u64,
+            removed: 0,
+            modified: 0,
+            finished_at: now.clone(),
+        })?;
+        let counts = writer.counts()?;
+        writer.write_marker(&MarkerDoc {
+            kind: MarkerDoc::KIND.into(),
+            codebase_path: self.root.clone(),
+            fingerprint: core.fingerprint.clone(),
+            indexed_files: counts.files,
+            total_chunks: counts.chunks,
+            completed_at: now,
+            run_id: self.lease.operation_id().to_owned(),
+        })?;
+        Ok((counts, status))
+    }
+
+    fn succeed(&mut self, counts: Counts, status: BuildStatus) -> Result<(), SaveError> {
+        let now = jiff::Timestamp::now().to_string();
+        let state = CodebaseState::Indexed {
+            indexed_files: counts.files,
+            total_chunks: counts.chunks,
+            index_status: status,
+        };
+        let mut entry = self.entry.with_state(state, &now);
+        entry.options = self.options.clone();
+        entry.index_fingerprint = Some(self.core.fingerprint.clone());
+        entry.fingerprint_source = Some(FingerprintSource::Verified);
+        entry.reindex_reason = None;
+        entry.progress = None;
+        entry.ignore_control_signature = Some(crate::sync::ignore_signature(Path::new(&self.root)));
+        self.conclude(&mut entry, OperationPhase::Completed, None, &now);
+        self.core.sync_of(&self.root).built();
+        self.save_finally(entry)
+    }
+
+    fn fail(&mut self, error: &BuildError) -> Result<(), SaveError> {
+        let now = jiff::Timestamp::now().to_string();
+        let percentage = self.run.progress.borrow().progress_pct;
+        let phase = match error {
+            BuildError::Cancelled => OperationPhase::Cancelled,
+            BuildError::Scan(_) | BuildError::Store(_) | BuildError::Embed(_) | BuildError::Save(_) => {
+                OperationPhase::Failed
+            }
+        };
+        tracing::warn!(root = self.root, %error, "a build failed");
+        let mut entry = match &self.previous {
+            // The old index is as it was; only the receipt tells of the attempt.
+            Some(previous) => previous.with_state(previous.state.clone(), &now),
+            None => self.entry.with_state(
+                CodebaseState::IndexFailed {
+                    error_message: error.to_string(),
+                    last_attempted_percentage: Some(percentage),
+                },
+                &now,
+            ),
+        };
+        entry.operation = self.entry.operation.clone();
+        entry.progress = None;
+        self.conclude(&mut entry, phase, Some(error.to_string()), &now);
+        self.save_finally(entry)
+    }
+
+    fn conclude(&self, entry: &mut CodebaseInfo, phase: OperationPhase, message: Option<String>, now: &str) {
+        entry.lease_generation = self.lease.generation();
+        if let Some(operation) = &mut entry.operation {
+            operation.phase = phase;
+            operation.transition_at = now.into();
+            operation.message = message;
+        }
+    }
+
+    fn save_finally(&self, entry: CodebaseInfo) -> Result<(), SaveError> {
+        let mut result = self.core.writer.set(&self.root, entry.clone());
+        for _ in 1..FINAL_SAVES {
+            match &result {
+                Err(SaveError::Busy(_)) => result = self.core.writer.set(&self.root, entry.clone()),
+                Ok(()) | Err(SaveError::Write { .. } | SaveError::Unreadable(_)) => break,
+            }
+        }
+        result
+    }
+
+    /// Tells where the build is, in the catalog too. A save that fails here is not worth failing the build for.
+    fn phase(&mut self, phase: OperationPhase, percentage: f64, counts: Option<(u64, u64, u64, Instant)>) {
+        let name = match phase {
+            OperationPhase::Scanning => "scan",
+            OperationPhase::Publishing => "publish",
+            OperationPhase::Accepted
+            | OperationPhase::Processing
+            | OperationPhase::Completed
+            | OperationPhase::Failed
+            | OperationPhase::Blocked
+            | OperationPhase::Cancelled => "process",
+        };
+        self.tell(percentage, name, counts);
+        let now = jiff::Timestamp::now().to_string();
+        if let CodebaseState::Indexing { indexing_percentage } = &mut self.entry.state {
+            *indexing_percentage = percentage;
+        }
+        self.entry.last_updated = now.clone();
+        self.entry.progress = Some(self.run.progress.borrow().clone());
+        if let Some(operation) = &mut self.entry.operation {
+            operation.phase = phase;
+            operation.transition_at = now;
+        }
+        if let Err(error) = self.core.writer.set(&self.root, self.entry.clone()) {
+            tracing::debug!(%error, "progress could not be saved");
+        }
+    }
+
+    fn tell(&self, percentage: f64, phase: &str, counts: Option<(u64, u64, u64, Instant)>) {
+        self.run.progress.send_replace(IndexingProgress {
+            progress_pct: (percentage * 10.0).round() / 10.0,
+            last_updated: jiff::Timestamp::now().to_string(),
+            phase: Some(phase.into()),
+            files_done: counts.map(|(done, ..)| done),
+            files_total: counts.map(|(_, total, ..)| total),
+            chunks: counts.map(|(_, _, chunks, _)| chunks),
+            chunks_per_second: counts.map(|(_, _, chunks, started)| {
+                (chunks as f64 / started.elapsed().as_secs_f64().max(0.001)).round()
+            }),
+        });
+    }
+}
+
+impl Drop for BuildJob {
+    fn drop(&mut self) {
+        let mut runs = lock(&self.core.runs);
+        if runs.get(&self.root).is_some_and(|run| run.operation_id == self.run.operation_id) {
+            runs.remove(&self.root);
+        }
+        drop(runs);
+        // The lease goes with this struct's fields, after this; whoever waits looks at the catalog, which is saved.
+        self.run.ended.send_replace(true);
+    }
+}

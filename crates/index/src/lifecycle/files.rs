@@ -1,0 +1,132 @@
+//! From files on disk to what the store takes: read, parse, embed, stamp.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::SystemTime;
+
+use rayon::prelude::*;
+
+use super::build::BuildError;
+use crate::content::{ParsedFile, ScannedFile};
+use crate::embed::Embedder;
+use crate::service::Core;
+use crate::store::{FileChange, FileRecord, FileStamp, GenerationWriter};
+
+/// No file larger than this is indexed; one that grew since the scan is cut here and comes again with the next sync.
+const MAX_FILE_BYTES: u64 = 1_048_576;
+/// A file changed less than this before it was read may change again without a new time stamp: its stamp is spoiled, so
+/// that the next scan looks at its bytes.
+const RACY_NS: i128 = 50_000_000;
+/// Texts that one thread embeds at a time.
+const EMBED_TEXTS: usize = 256;
+
+/// A few files, ready for the store.
+pub(crate) struct Batch {
+    pub(crate) changes: Vec<FileChange>,
+    /// Files that vanished or could not be read; they are left for the next sync.
+    pub(crate) skipped: u64,
+}
+
+/// Reads, parses and embeds these files. One bad file never fails the rest; only the embedder can.
+pub(crate) fn changes_of(
+    core: &Core,
+    root: &Path,
+    files: &[ScannedFile],
+    writer: Option<&dyn GenerationWriter>,
+) -> Result<Batch, BuildError> {
+    let parsed: Vec<Option<(String, FileStamp, ParsedFile)>> = files
+        .par_iter()
+        .map(|file| {
+            let (stamp, text) = match read(&root.join(&file.rel_path)) {
+                Ok(read) => read,
+                Err(error) => {
+                    tracing::debug!(file = file.rel_path, %error, "a file is left out until the next sync");
+                    return None;
+                }
+            };
+            Some((file.rel_path.clone(), stamp, (core.content.parse_file)(&file.rel_path, &text)))
+        })
+        .collect();
+    let parsed: Vec<_> = parsed.into_iter().flatten().collect();
+    let skipped = (files.len() - parsed.len()) as u64;
+    let mut vectors = vectors_of(core, &parsed, writer)?.into_iter();
+    let changes = parsed
+        .into_iter()
+        .map(|(rel_path, stamp, file)| {
+            let vectors = vectors.by_ref().take(file.chunks.len()).collect();
+            let ParsedFile { chunks, symbols, graph } = file;
+            FileChange::Put(Box::new(FileRecord { rel_path, stamp, chunks, vectors, symbols, graph }))
+        })
+        .collect();
+    Ok(Batch { changes, skipped })
+}
+
+/// One vector per chunk in order; none at all when the embedder makes none. Known text is not embedded again.
+fn vectors_of(
+    core: &Core,
+    parsed: &[(String, FileStamp, ParsedFile)],
+    writer: Option<&dyn GenerationWriter>,
+) -> Result<Vec<Vec<f32>>, BuildError> {
+    if core.embedder.dimension() == 0 {
+        return Ok(Vec::new());
+    }
+    let chunks: Vec<_> = parsed.iter().flat_map(|(_, _, file)| &file.chunks).collect();
+    let mut vectors = match writer {
+        Some(writer) => {
+            let hashes: Vec<_> = chunks.iter().map(|chunk| chunk.content_hash.as_str()).collect();
+            writer.known_vectors(&hashes)?
+        }
+        None => vec![None; chunks.len()],
+    };
+    let missing: Vec<usize> =
+        (0..chunks.len()).filter(|at| vectors.get(*at).is_none_or(Option::is_none)).collect();
+    vectors.resize(chunks.len(), None);
+    let texts: Vec<String> = missing.par_iter().map(|at| (core.content.embedded_text)(chunks[*at])).collect();
+    let made: Vec<Vec<Vec<f32>>> = texts
+        .par_chunks(EMBED_TEXTS)
+        .map(|texts| {
+            let texts: Vec<_> = texts.iter().map(String::as_str).collect();
+            embed(&*core.embedder, &texts)
+        })
+        .collect::<Result<_, _>>()?;
+    for (at, vector) in missing.into_iter().zip(made.into_iter().flatten()) {
+        vectors[at] = Some(vector);
+    }
+    Ok(vectors.into_iter().flatten().collect())
+}
+
+fn embed(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, BuildError> {
+    let vectors = embedder.embed(texts)?;
+    if vectors.len() != texts.len() {
+        let text = format!("{} vectors for {} texts", vectors.len(), texts.len());
+        return Err(crate::embed::EmbedError::Response(text).into());
+    }
+    Ok(vectors)
+}
+
+/// The text of a file and the stamp of exactly these bytes.
+fn read(path: &Path) -> std::io::Result<(FileStamp, String)> {
+    let mut file = File::open(path)?;
+    // The stat comes first: a change during the read leaves an older stamp, which the next scan sees.
+    let metadata = file.metadata()?;
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(MAX_FILE_BYTES)).unwrap_or(0));
+    file.by_ref().take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as i128;
+    let nanoseconds = |seconds: i64, part: i64| seconds.saturating_mul(1_000_000_000).saturating_add(part);
+    let mtime_ns = nanoseconds(metadata.mtime(), metadata.mtime_nsec());
+    let mut ctime_ns = nanoseconds(metadata.ctime(), metadata.ctime_nsec());
+    if now - i128::from(mtime_ns.max(ctime_ns)) < RACY_NS || bytes.len() as u64 != metadata.len() {
+        ctime_ns = 0;
+    }
+    let stamp = FileStamp {
+        hash: blake3::hash(&bytes).to_hex().to_string(),
+        size: metadata.len(),
+        mtime_ns,
+        ctime_ns,
+    };
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    Ok((stamp, text))
+}

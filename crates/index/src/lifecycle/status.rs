@@ -1,0 +1,136 @@
+//! `status`: says what is, changes nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use chartroom_protocol::index::{
+    DebugProofCheck, Hints, IndexStatus, ManageAction, ManageHint, ManageIndexParams, ManageIndexResponse,
+    ManageReason, ProofReason, Warning,
+};
+
+use super::{Target, answer};
+use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseState};
+use crate::gates::{self, EntryState, FingerprintGate, Verdict};
+use crate::service::{Core, GateFacts};
+use crate::tools::answer::progress_of;
+
+/// Tells the state of one codebase.
+pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Target) -> ManageIndexResponse {
+    let root = &target.root;
+    let view = core.view();
+    let info = view.doc.codebases.get(root);
+    let active = core.active(root);
+    let building =
+        active.as_ref().is_some_and(|active| matches!(active.action.as_str(), "create" | "reindex"));
+    let checked = core.proof(root);
+    let verdict = gates::decide(
+        EntryState::of(info),
+        FingerprintGate::of(info, &core.fingerprint),
+        building,
+        checked.proof,
+    );
+    let progress = core.progress(root).or_else(|| progress_of(info));
+    let mut response = match verdict {
+        Verdict::RequiresReindex(reason) => answer::requires_reindex(core, params, root, info, reason),
+        Verdict::Ok { .. } | Verdict::NotReady if building => {
+            let percentage = progress.as_ref().map_or(0.0, |progress| progress.progress_pct);
+            let doing = if percentage < 10.0 {
+                "Preparing and scanning files..."
+            } else {
+                "Processing files and generating embeddings..."
+            };
+            let mut text = format!("Codebase '{root}' is being indexed: {percentage:.1}%. {doing}");
+            if matches!(verdict, Verdict::Ok { .. }) {
+                text.push_str(" The former index answers until the new one is complete.");
+            }
+            answer::indexing(params, root, text, progress, active)
+        }
+        Verdict::NotReady => {
+            let text = format!(
+                "Codebase '{root}' is being indexed, as far as is known: its proof cannot be read now."
+            );
+            answer::indexing(params, root, text, progress, active)
+        }
+        Verdict::Ok { .. } => {
+            answer::manage_envelope(params, root, IndexStatus::Ok, None, ready_text(root, info))
+        }
+        Verdict::StaleLocal(reason) => {
+            let mut response = answer::stale_local(params, root, reason);
+            response.warnings.push(Warning::new(
+                "INDEX_STALE_LOCAL",
+                "The catalog says indexed, but the index has no valid completion marker.",
+            ));
+            response
+        }
+        Verdict::Interrupted => failed(params, root, "indexing was interrupted: its process ended"),
+        Verdict::NotIndexed => match info.map(|info| &info.state) {
+            Some(CodebaseState::IndexFailed { error_message, .. }) => failed(params, root, error_message),
+            _ => answer::not_indexed(params, root),
+        },
+    };
+    if matches!(verdict, Verdict::Ok { unproven: true }) {
+        let reason = ProofReason::ProbeFailed;
+        let hints = response.hints.get_or_insert_with(Hints::default);
+        hints.debug_proof_check = Some(DebugProofCheck { ok: false, reason, detail: checked.probe_error });
+        response.human_text.push_str(
+            "\nNote: the completion proof could not be checked now (probe_failed); the state is unchanged.",
+        );
+        response.warnings.push(Warning::new(
+            "IGNORE_POLICY_PROBE_FAILED",
+            "The completion proof could not be checked now; this says nothing about the index.",
+        ));
+    }
+    if info.is_some() && !Path::new(root).exists() {
+        response.human_text.push_str("\nThe folder is missing now (an unmounted disk?); its entry is kept.");
+        response
+            .warnings
+            .push(Warning::new("ROOT_MISSING", "The folder is not there now; its entry is kept."));
+    }
+    if response.compatibility.is_none() {
+        response.compatibility = Some(answer::compatibility(core, info, None));
+    }
+    if let Some(compatibility) = &response.compatibility {
+        response
+            .human_text
+            .push_str(&format!("\nRuntime fingerprint: {}", compatibility.runtime_fingerprint));
+        if let Some(indexed) = &compatibility.indexed_fingerprint {
+            response.human_text.push_str(&format!("\nIndexed fingerprint: {indexed}"));
+        }
+    }
+    response.operation = info.and_then(|info| info.operation.clone());
+    response
+}
+
+fn failed(params: &ManageIndexParams, root: &str, error: &str) -> ManageIndexResponse {
+    let text = format!(
+        "Indexing of codebase '{root}' failed: {error}. Run manage_index with action='create' to try again."
+    );
+    let mut response = answer::manage_envelope(params, root, IndexStatus::Error, None::<ManageReason>, text);
+    response.hints = Some(Hints {
+        create: Some(ManageHint::new(ManageAction::Create, root)),
+        clear: Some(ManageHint::new(ManageAction::Clear, root)),
+        ..Hints::default()
+    });
+    response
+}
+
+fn ready_text(root: &str, info: Option<&CodebaseInfo>) -> String {
+    let when = info.map(|info| info.last_updated.as_str()).unwrap_or_default();
+    match info.map(|info| &info.state) {
+        Some(CodebaseState::Indexed { indexed_files, total_chunks, index_status }) => {
+            let limit = match index_status {
+                BuildStatus::Completed => "",
+                BuildStatus::LimitReached => " The chunk limit was reached: not every file is indexed.",
+            };
+            format!(
+                "Codebase '{root}' is indexed: {indexed_files} files, {total_chunks} chunks, as of {when}.{limit}"
+            )
+        }
+        Some(CodebaseState::SyncCompleted {
+            added, removed, modified, indexed_files, total_chunks, ..
+        }) => format!(
+            "Codebase '{root}' is indexed: {indexed_files} files, {total_chunks} chunks; last sync at {when}: +{added} -{removed} ~{modified}."
+        ),
+        _ => format!("Codebase '{root}' is indexed."),
+    }
+}

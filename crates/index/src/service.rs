@@ -1,0 +1,130 @@
+//! What all tools and commands share: the catalog, the store, the embedder, the leases, the runs of this process.
+
+mod open;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chartroom_protocol::index::{IndexingProgress, ManageAction};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::catalog::{Catalog, CatalogView, CatalogWriter};
+use crate::content::Content;
+use crate::embed::Embedder;
+use crate::lease::{Leases, Owner, Owners};
+use crate::store::{Fingerprint, GenerationReader, StoreError, VectorStore};
+use crate::sync::RootSync;
+use crate::tools::git::GitProbe;
+
+pub use open::{IndexService, IndexSettings, OpenError};
+
+/// Everything the lifecycle and the tools work with. One per process and data folder.
+pub(crate) struct Core {
+    pub(crate) data: PathBuf,
+    pub(crate) version: String,
+    pub(crate) catalog: Catalog,
+    pub(crate) writer: CatalogWriter,
+    pub(crate) leases: Leases,
+    pub(crate) owners: Owners,
+    pub(crate) owner: Mutex<Option<Owner>>,
+    pub(crate) store: Arc<dyn VectorStore>,
+    pub(crate) embedder: Arc<dyn Embedder>,
+    pub(crate) content: Content,
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) git: GitProbe,
+    pub(crate) runs: Mutex<HashMap<String, Arc<Run>>>,
+    pub(crate) syncs: Mutex<HashMap<String, Arc<RootSync>>>,
+    /// What a person should know: the catalog was damaged and set aside, say.
+    pub(crate) notices: Mutex<Vec<String>>,
+}
+
+/// A build of this process that runs now.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) operation_id: String,
+    pub(crate) action: ManageAction,
+    pub(crate) progress: watch::Sender<IndexingProgress>,
+    pub(crate) cancel: CancellationToken,
+    /// Turns true when the run has ended, well or not.
+    pub(crate) ended: watch::Sender<bool>,
+}
+
+/// A store that can only be read: what the read tools get instead of the store.
+#[derive(Clone, Copy)]
+pub(crate) struct ReadOnlyStore<'a>(&'a dyn VectorStore);
+
+impl ReadOnlyStore<'_> {
+    pub(crate) fn open_reader(&self, root: &str) -> Result<Option<Box<dyn GenerationReader>>, StoreError> {
+        self.0.open_reader(root)
+    }
+}
+
+/// What a read tool may hold: nothing in it has a method that writes.
+#[derive(Clone, Copy)]
+pub(crate) struct ReadContext<'a> {
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) store: ReadOnlyStore<'a>,
+    pub(crate) gate: &'a dyn GateFacts,
+    pub(crate) content: &'a Content,
+    pub(crate) fingerprint: &'a Fingerprint,
+}
+
+/// The facts a gate needs beside the catalog.
+pub(crate) trait GateFacts {
+    fn proof(&self, root: &str) -> crate::proof::Checked;
+    fn active(&self, root: &str) -> Option<chartroom_protocol::index::ActiveMutation>;
+    fn progress(&self, root: &str) -> Option<IndexingProgress>;
+    fn view(&self) -> CatalogView;
+}
+
+impl Core {
+    pub(crate) fn read_context(&self) -> ReadContext<'_> {
+        ReadContext {
+            catalog: &self.catalog,
+            store: ReadOnlyStore(&*self.store),
+            gate: self,
+            content: &self.content,
+            fingerprint: &self.fingerprint,
+        }
+    }
+
+    pub(crate) fn run_of(&self, root: &str) -> Option<Arc<Run>> {
+        lock(&self.runs).get(root).cloned()
+    }
+
+    pub(crate) fn sync_of(&self, root: &str) -> Arc<RootSync> {
+        Arc::clone(lock(&self.syncs).entry(root.to_owned()).or_default())
+    }
+}
+
+impl GateFacts for Core {
+    fn proof(&self, root: &str) -> crate::proof::Checked {
+        crate::proof::validate_completion_proof(&*self.store, root, &self.fingerprint)
+    }
+
+    fn active(&self, root: &str) -> Option<chartroom_protocol::index::ActiveMutation> {
+        self.leases.active(root)
+    }
+
+    fn progress(&self, root: &str) -> Option<IndexingProgress> {
+        self.run_of(root).map(|run| run.progress.borrow().clone())
+    }
+
+    /// The catalog; while its file is damaged and nothing better is known, what the markers prove.
+    fn view(&self) -> CatalogView {
+        let mut view = self.catalog.read();
+        if view.damage.is_some() {
+            let found: BTreeMap<_, _> =
+                crate::catalog::recovered(&view.doc, &*self.store, &self.fingerprint).into_iter().collect();
+            view.doc.codebases.extend(found);
+        }
+        view
+    }
+}
+
+/// A poisoned mutex still holds whole values here: nothing is left half-changed across a panic.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

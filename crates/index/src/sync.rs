@@ -1,0 +1,187 @@
+//! Freshness: is the published generation what the folder holds, and if not, make it so.
+//!
+//! A sync that a search asks for changes the store's content and nothing else: the catalog's bytes are only changed by
+//! `manage_index`. Requests for one root that wait together share one sync.
+
+mod run;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use chartroom_protocol::index::{FreshnessDecision, FreshnessMode, SyncStats};
+
+use crate::lease::LeaseError;
+use crate::service::{Core, GateFacts, lock};
+
+/// A search looks again after this long when nobody watches the folder. The reference waits 180,000 ms; a sweep of
+/// stats is cheap enough for a second.
+pub(crate) const SEARCH_THRESHOLD_MS: u64 = 1000;
+
+/// What this process knows about the freshness of one root.
+#[derive(Debug, Default)]
+pub(crate) struct RootSync {
+    /// Held while a sync runs; whoever waits for it looks at what it found.
+    last: Mutex<Last>,
+    /// A watcher watches the folder, so that "nothing happened" is known without looking.
+    watched: AtomicBool,
+    /// Something happened since the last sync began.
+    dirty: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Last {
+    /// When the last good sync began: it saw everything written before.
+    began: Option<Instant>,
+    at: Option<jiff::Timestamp>,
+    outcome: Option<FreshnessDecision>,
+    ignore_signature: Option<String>,
+    ignore_rules_version: u64,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// `manage_index sync`: writes the catalog.
+    Explicit,
+    /// A search or the background: leaves the catalog alone.
+    Passive,
+}
+
+/// What was decided, and who is in the way.
+#[derive(Debug)]
+pub(crate) struct Freshness {
+    pub(crate) decision: FreshnessDecision,
+    pub(crate) conflict: Option<LeaseError>,
+}
+
+impl RootSync {
+    /// A watcher saw something.
+    pub(crate) fn mark_dirty(&self) {
+        self.dirty.store(true, Ordering::SeqCst);
+    }
+
+    /// A watcher began or ended.
+    pub(crate) fn set_watched(&self, watched: bool) {
+        // What happened before the watch began is not known.
+        self.mark_dirty();
+        self.watched.store(watched, Ordering::SeqCst);
+    }
+
+    /// A build has just ended. Its scan is older than that, so the next search looks again.
+    pub(crate) fn built(&self) {
+        *lock(&self.last) = Last::default();
+    }
+
+    fn is_clean(&self) -> bool {
+        self.watched.load(Ordering::SeqCst) && !self.dirty.load(Ordering::SeqCst)
+    }
+}
+
+/// Makes the index fresh enough. Blocks while a sync runs.
+pub(crate) fn ensure_freshness(
+    core: &Arc<Core>,
+    root: &str,
+    threshold_ms: u64,
+    purpose: Purpose,
+) -> Freshness {
+    let asked = Instant::now();
+    let checked_at = jiff::Timestamp::now().to_string();
+    let finish = |mut decision: FreshnessDecision, conflict| {
+        decision.checked_at = Some(checked_at.clone());
+        decision.threshold_ms = Some(threshold_ms);
+        Freshness { decision, conflict }
+    };
+    if !Path::new(root).is_dir() {
+        return finish(FreshnessDecision::of(FreshnessMode::SkippedMissingPath), None);
+    }
+    let building =
+        core.active(root).is_some_and(|active| matches!(active.action.as_str(), "create" | "reindex"));
+    if building {
+        return finish(FreshnessDecision::of(FreshnessMode::SkippedIndexing), None);
+    }
+    let sync = core.sync_of(root);
+    let mut last = lock(&sync.last);
+    let signature = ignore_signature(Path::new(root));
+    let rules_changed = last.ignore_signature.as_ref().is_some_and(|known| *known != signature);
+    let age_ms = last.began.map(|began| u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
+    // Joined a sync that began after this was asked: it saw whatever the caller could have seen.
+    if last.began.is_some_and(|began| began >= asked)
+        && let Some(outcome) = &last.outcome
+    {
+        let mut decision = outcome.clone();
+        decision.mode = FreshnessMode::Coalesced;
+        return finish(decision, None);
+    }
+    if purpose == Purpose::Passive && !rules_changed {
+        let recent = age_ms.is_some_and(|age| age < threshold_ms);
+        if last.began.is_some() && (recent && !sync.dirty.load(Ordering::SeqCst) || sync.is_clean()) {
+            let mut decision = FreshnessDecision::of(FreshnessMode::SkippedRecent);
+            decision.last_sync_at = last.at.map(|at| at.to_string());
+            decision.age_ms = age_ms;
+            return finish(decision, None);
+        }
+    }
+    sync.dirty.store(false, Ordering::SeqCst);
+    let began = Instant::now();
+    let (mut decision, conflict) = match run::sync(core, root, purpose, &signature) {
+        Ok(done) => (done, None),
+        Err(run::SyncError::Conflict(conflict)) => {
+            let building = matches!(&conflict, LeaseError::Held(active) if matches!(active.action.as_str(), "create" | "reindex"));
+            let mode = if building { FreshnessMode::SkippedIndexing } else { FreshnessMode::SyncFailed };
+            let mut decision = FreshnessDecision::of(mode);
+            decision.error_message = Some(conflict.to_string());
+            (decision, Some(conflict))
+        }
+        Err(run::SyncError::Failed(message)) => {
+            let mode =
+                if rules_changed { FreshnessMode::IgnoreReloadFailed } else { FreshnessMode::SyncFailed };
+            let mut decision = FreshnessDecision::of(mode);
+            decision.error_message = Some(message);
+            (decision, None)
+        }
+    };
+    if decision.mode == FreshnessMode::Synced {
+        if rules_changed {
+            let stats = decision.stats.unwrap_or_default();
+            last.ignore_rules_version += 1;
+            decision.mode = FreshnessMode::ReconciledIgnoreChange;
+            decision.ignore_rules_version = Some(last.ignore_rules_version);
+            decision.added_files = Some(stats.added);
+            // Which of the removed files are ignored now and which are gone: those still on disk are ignored.
+            decision.deleted_files =
+                Some(stats.removed.saturating_sub(decision.newly_ignored_files.unwrap_or(0)));
+        } else {
+            decision.newly_ignored_files = None;
+        }
+        last.began = Some(began);
+        last.at = Some(jiff::Timestamp::now());
+        last.ignore_signature = Some(signature);
+        last.outcome = Some(decision.clone());
+        decision.duration_ms = Some(u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX));
+        decision.last_sync_at = last.at.map(|at| at.to_string());
+        decision.stats = decision.stats.or(Some(SyncStats::default()));
+    } else {
+        sync.mark_dirty();
+    }
+    drop(last);
+    finish(decision, conflict)
+}
+
+/// Stat of the root's two ignore files: other text, other signature.
+pub(crate) fn ignore_signature(root: &Path) -> String {
+    [".chartroomignore", ".gitignore"]
+        .map(|name| match std::fs::metadata(root.join(name)) {
+            Ok(metadata) => {
+                let modified = metadata
+                    .modified()
+                    .ok()
+                    .and_then(|time| time.duration_since(std::time::SystemTime::UNIX_EPOCH).ok())
+                    .map_or(0, |age| age.as_nanos());
+                format!("{name}:{modified}:{}", metadata.len())
+            }
+            Err(_) => format!("{name}:missing"),
+        })
+        .join("|")
+}

@@ -1,0 +1,166 @@
+//! One sync: scan, then vectors before manifest, file by file; a crash anywhere is made good by the next one.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use chartroom_protocol::index::{
+    FreshnessDecision, FreshnessMode, ManageAction, Operation, OperationPhase, SyncStats,
+};
+
+use super::Purpose;
+use crate::content::{ScanOptions, ScannedFile};
+use crate::lease::{Lease, LeaseError};
+use crate::lifecycle::{self, Batch, changes_of};
+use crate::service::{Core, GateFacts};
+use crate::store::{FileChange, JournalEntry};
+
+/// Files that are parsed, embedded and committed together.
+const BATCH_FILES: usize = 128;
+/// How long another process's sync of the same root is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+const RETRY: Duration = Duration::from_millis(25);
+
+/// Why a sync did not happen.
+pub(super) enum SyncError {
+    /// Another process is changing this codebase.
+    Conflict(LeaseError),
+    /// It was tried and failed; the index is as it was, or a part further.
+    Failed(String),
+}
+
+pub(super) fn sync(
+    core: &Arc<Core>,
+    root: &str,
+    purpose: Purpose,
+    signature: &str,
+) -> Result<FreshnessDecision, SyncError> {
+    let operation_id = format!("run_{}", uuid::Uuid::new_v4());
+    let accepted_at = jiff::Timestamp::now().to_string();
+    let lease = acquire(core, root, &operation_id)?;
+    let failed = |message: String| SyncError::Failed(message);
+    let view = core.view();
+    let info = view.doc.codebases.get(root);
+    let options = info.map(|info| info.options.clone()).unwrap_or_default();
+    let options = ScanOptions {
+        custom_extensions: options.custom_extensions,
+        ignore_patterns: options.ignore_patterns,
+        full_hash: false,
+    };
+    let mut writer = core
+        .store
+        .open_writer(root)
+        .map_err(|error| failed(error.to_string()))?
+        .ok_or_else(|| failed("there is no index to sync; create it first".into()))?;
+    let previous = writer.manifest().map_err(|error| failed(error.to_string()))?;
+    let scan = (core.content.scan)(Path::new(root), &previous, &options)
+        .map_err(|error| failed(error.to_string()))?;
+    let mut stats = SyncStats {
+        added: scan.added.len() as u64,
+        removed: scan.removed.len() as u64,
+        modified: scan.modified.len() as u64,
+    };
+    let newly_ignored = scan.removed.iter().filter(|file| Path::new(root).join(file).exists()).count() as u64;
+
+    // New text first: a file that moved finds its vectors under its old name, which goes last.
+    let changed: Vec<ScannedFile> = scan.added.iter().chain(&scan.modified).cloned().collect();
+    let mut skipped = 0;
+    for files in changed.chunks(BATCH_FILES) {
+        let batch = changes_of(core, Path::new(root), files, Some(&*writer))
+            .map_err(|error| failed(error.to_string()))?;
+        let Batch { changes, skipped: left_out } = batch;
+        skipped += left_out;
+        writer.apply(changes).map_err(|error| failed(error.to_string()))?;
+    }
+    let rest: Vec<FileChange> = scan
+        .touched
+        .into_iter()
+        .map(|file| FileChange::Touch(file.rel_path, file.stamp))
+        .chain(scan.removed.into_iter().map(FileChange::Remove))
+        .collect();
+    if !rest.is_empty() {
+        writer.apply(rest).map_err(|error| failed(error.to_string()))?;
+    }
+    if previous.unscanned != scan.unscanned {
+        writer.set_unscanned(&scan.unscanned).map_err(|error| failed(error.to_string()))?;
+    }
+    stats.added = stats.added.saturating_sub(skipped);
+    if stats != SyncStats::default() {
+        let entry = JournalEntry {
+            run_id: operation_id.clone(),
+            action: "sync".into(),
+            added: stats.added,
+            removed: stats.removed,
+            modified: stats.modified,
+            finished_at: jiff::Timestamp::now().to_string(),
+        };
+        writer.journal(&entry).map_err(|error| failed(error.to_string()))?;
+    }
+    if purpose == Purpose::Explicit {
+        let counts = writer.counts().map_err(|error| failed(error.to_string()))?;
+        drop(writer);
+        record(core, root, &lease, stats, counts, signature, &accepted_at).map_err(failed)?;
+    }
+    let mut decision = FreshnessDecision::of(FreshnessMode::Synced);
+    decision.stats = Some(stats);
+    decision.newly_ignored_files = Some(newly_ignored);
+    Ok(decision)
+}
+
+/// Takes the lease; another process's sync is short, so it is waited for. A build is not.
+fn acquire(core: &Core, root: &str, operation_id: &str) -> Result<Lease, SyncError> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match core.leases.acquire(root, ManageAction::Sync, operation_id) {
+            Ok(lease) => return Ok(lease),
+            Err(LeaseError::Held(active))
+                if !matches!(active.action.as_str(), "create" | "reindex" | "clear")
+                    && Instant::now() < deadline =>
+            {
+                #[allow(clippy::disallowed_methods, reason = "another process's lease gives no signal")]
+                std::thread::sleep(RETRY);
+            }
+            Err(conflict @ LeaseError::Held(_)) => return Err(SyncError::Conflict(conflict)),
+            Err(LeaseError::Io(message)) => return Err(SyncError::Failed(message)),
+        }
+    }
+}
+
+/// Writes an explicit sync down.
+fn record(
+    core: &Core,
+    root: &str,
+    lease: &Lease,
+    stats: SyncStats,
+    counts: crate::store::Counts,
+    signature: &str,
+    accepted_at: &str,
+) -> Result<(), String> {
+    let view = core.catalog.read();
+    let Some(info) = view.doc.codebases.get(root) else {
+        return Ok(());
+    };
+    let now = jiff::Timestamp::now().to_string();
+    let mut entry = info.with_state(lifecycle::state_after(stats, counts), &now);
+    entry.lease_generation = lease.generation();
+    if entry.ignore_control_signature.as_deref() != Some(signature) {
+        entry.ignore_rules_version = Some(entry.ignore_rules_version.unwrap_or(0) + 1);
+        entry.ignore_control_signature = Some(signature.to_owned());
+    }
+    entry.operation = Some(Operation {
+        operation_id: lease.operation_id().to_owned(),
+        action: ManageAction::Sync,
+        root: root.to_owned(),
+        generation: lease.generation(),
+        accepted_at: accepted_at.to_owned(),
+        phase: OperationPhase::Completed,
+        transition_at: now,
+        fingerprint: core.fingerprint.to_string(),
+        writer: std::process::id(),
+        message: None,
+    });
+    core.writer.set(root, entry).map_err(|error| {
+        core.writer.abandon(root);
+        error.to_string()
+    })
+}
