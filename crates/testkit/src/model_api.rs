@@ -139,15 +139,11 @@ impl Shared {
             return (number, answer);
         }
         let answer = match scenario::choose(prompt) {
-            scenario::Choice::Reply(reply) => Answer::Reply(reply),
-            scenario::Choice::Error { status, times } => {
+            scenario::Choice::Answer(answer) => answer,
+            scenario::Choice::Times(times, answer) => {
                 let failures = state.failures.entry(prompt.text.clone()).or_default();
                 *failures += 1;
-                if *failures <= times {
-                    Answer::Error { status }
-                } else {
-                    Answer::Reply(Reply::text("It works again."))
-                }
+                if *failures <= times { answer } else { Reply::text("It works again.").into() }
             }
         };
         (number, answer)

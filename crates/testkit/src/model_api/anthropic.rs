@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::Shared;
@@ -14,14 +14,39 @@ use super::sse::{Events, error, respond};
 pub(crate) async fn messages(State(shared): State<Arc<Shared>>, Json(body): Json<Value>) -> Response {
     let model = body.get("model").and_then(Value::as_str).unwrap_or("unknown").to_owned();
     let prompt = prompt(&body);
+    let streams = body["stream"] == true;
     let (number, answer) = shared.answer("/v1/messages", body, &prompt);
     match answer {
         Answer::Error { status } => error(status, error_body(status)),
+        // After a failure in mid-stream the CLI asks once more without a stream.
+        Answer::Reply(reply) if !streams => match reply.ending {
+            Ending::Stop => Json(whole(number, &model, reply)).into_response(),
+            Ending::Fail | Ending::Hang => error(529, error_body(529)),
+        },
         Answer::Reply(reply) => respond(|events| async move {
             let message = Message { id: format!("msg_{number:04}"), model, events, shared };
             message.stream(reply).await;
         }),
     }
+}
+
+fn whole(number: u32, model: &str, reply: Reply) -> Value {
+    let content: Vec<Value> = reply
+        .blocks
+        .into_iter()
+        .enumerate()
+        .map(|(index, block)| match block {
+            Block::Text(text) | Block::Patch(text) => json!({"type": "text", "text": text}),
+            Block::Pieces(pieces) => json!({"type": "text", "text": pieces.iter().map(Piece::text).collect::<String>()}),
+            Block::Thinking(text) => json!({"type": "thinking", "thinking": text, "signature": "c2NyaXB0ZWQ="}),
+            Block::Tool { name, input } => {
+                json!({"type": "tool_use", "id": format!("toolu_msg_{number:04}_{index}"), "name": name, "input": input})
+            }
+        })
+        .collect();
+    json!({"id": format!("msg_{number:04}"), "type": "message", "role": "assistant", "model": model,
+        "content": content, "stop_reason": "end_turn", "stop_sequence": null,
+        "usage": {"input_tokens": 120, "output_tokens": 12}})
 }
 
 fn error_body(status: u16) -> Value {

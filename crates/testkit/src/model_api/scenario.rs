@@ -9,7 +9,7 @@
 //! | `[[patch:TEXT]]` | Codex's apply_patch with TEXT |
 //! | `[[gate:NAME]]` | "before ", waits at the gate, "after" |
 //! | `[[err:STATUS:TIMES]]` | an API error that many times, then text |
-//! | `[[midfail]]` | text, then an error in mid-stream |
+//! | `[[midfail:TIMES]]` | text, then an error in mid-stream, that many times (one), then text |
 //! | `[[hang]]` | a stream that begins and never goes on |
 //!
 //! A message that ends in tool results is answered with what the last tool said; anything else with a greeting.
@@ -54,6 +54,16 @@ pub enum Block {
 pub enum Piece {
     Text(String),
     Gate(String),
+}
+
+impl Piece {
+    /// Returns what is said here; a gate says nothing.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Gate(_) => "",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,17 +111,18 @@ pub struct Prompt {
 }
 
 pub(crate) enum Choice {
-    Reply(Reply),
-    Error { status: u16, times: u32 },
+    Answer(Answer),
+    /// This many times the first, then text.
+    Times(u32, Answer),
 }
 
 pub(crate) fn choose(prompt: &Prompt) -> Choice {
     if let Some(result) = &prompt.tool_result {
         let first_line = result.lines().next().unwrap_or_default();
-        return Choice::Reply(Reply::text(&format!("Done. The tool said: {first_line}")));
+        return Choice::Answer(Reply::text(&format!("Done. The tool said: {first_line}")).into());
     }
     let Some(marker) = marker(&prompt.text) else {
-        return Choice::Reply(Reply::text("Hello from the scripted model."));
+        return Choice::Answer(Reply::text("Hello from the scripted model.").into());
     };
     let (word, rest) = marker.split_once(':').unwrap_or((marker, ""));
     let reply = match word {
@@ -132,18 +143,18 @@ pub(crate) fn choose(prompt: &Prompt) -> Choice {
         "gate" => Reply::gated(rest),
         "err" => {
             let (status, times) = rest.split_once(':').unwrap_or((rest, "1000000"));
-            return Choice::Error {
-                status: status.parse().unwrap_or(500),
-                times: times.parse().unwrap_or(u32::MAX),
-            };
+            let answer = Answer::Error { status: status.parse().unwrap_or(500) };
+            return Choice::Times(times.parse().unwrap_or(u32::MAX), answer);
         }
         "midfail" => {
-            Reply { blocks: vec![Block::Text("partial answer then".to_owned())], ending: Ending::Fail }
+            let blocks = vec![Block::Text("partial answer then".to_owned())];
+            let answer = Reply { blocks, ending: Ending::Fail }.into();
+            return Choice::Times(rest.parse().unwrap_or(1), answer);
         }
         "hang" => Reply { blocks: vec![Block::Text("one moment".to_owned())], ending: Ending::Hang },
         _ => Reply::text("Hello from the scripted model."),
     };
-    Choice::Reply(reply)
+    Choice::Answer(reply.into())
 }
 
 fn marker(text: &str) -> Option<&str> {
