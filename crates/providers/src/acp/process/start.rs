@@ -1,0 +1,285 @@
+//! From a child to a session: initialize, then a new conversation or an old one with its history.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::schema::{
+    Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest,
+};
+use chartroom_protocol::ids::{SessionId, TurnId};
+use chartroom_protocol::upsert::{Upsert, UpsertStatus};
+use chartroom_sessions::{
+    Clock, History, ProcessorConfig, ProviderError, ProviderOutput, ProviderSession, Pump, StreamOutput,
+    UpsertProcessor,
+};
+use chartroom_transport::{Child, Framing, Peer, PeerOptions, RpcError, connect};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use super::task::Task;
+use super::{AcpHandle, COMMANDS, EVENTS, Event, Listener, OUTPUTS};
+use crate::acp::options::Offered;
+use crate::acp::translate::{Heard, Translator};
+use crate::claude::Patience;
+use crate::json::{optional_text, text};
+use crate::launch::last_words;
+
+/// A longer message is read past and logged: images fit, a runaway does not.
+const MAX_MESSAGE: usize = 32 * 1024 * 1024;
+/// JSON-RPC's code for a session that the agent does not know.
+const NOT_FOUND: i64 = -32002;
+
+/// Which conversation the process is for.
+pub(in crate::acp) enum Beginning<'a> {
+    New,
+    Load(&'a SessionId),
+}
+
+/// Takes over a child and brings it to a session. A child that does not get there is ended, tree and all.
+pub(in crate::acp) async fn start(
+    mut child: Child,
+    provider_id: &str,
+    project_dir: &Path,
+    mcp_servers: Vec<Value>,
+    beginning: Beginning<'_>,
+    patience: Patience,
+) -> Result<ProviderSession, ProviderError> {
+    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(ProviderError::create_failed("the agent was started without pipes"));
+    };
+    let label = child.label().to_owned();
+    let (sender, mut events) = mpsc::channel(EVENTS);
+    let options = PeerOptions {
+        max_message: MAX_MESSAGE,
+        cancel_method: None,
+        ..PeerOptions::new(&label, Framing::Lines)
+    };
+    let peer = connect(stdout, stdin, options, Listener { events: sender.clone() });
+    let opening = open(&peer, &mut events, provider_id, project_dir, mcp_servers, beginning);
+    let opened = match tokio::time::timeout(patience.ready, opening).await {
+        Ok(Ok(opened)) => opened,
+        Ok(Err(Refusal::Error(error))) => {
+            child.end(patience.goodbye).await;
+            return Err(error);
+        }
+        Ok(Err(Refusal::Gone)) => {
+            let message =
+                format!("{label}, before it was ready, {}", last_words(child, patience.goodbye).await);
+            return Err(ProviderError::create_failed(message));
+        }
+        Err(_elapsed) => {
+            child.end(patience.goodbye).await;
+            let seconds = patience.ready.as_secs_f32();
+            let message = format!("{label} did not answer within {seconds} s of its start and was ended");
+            return Err(ProviderError::create_failed(message));
+        }
+    };
+    let (commands, inbox) = mpsc::channel(COMMANDS);
+    let (outputs_in, outputs) = mpsc::channel(OUTPUTS);
+    let alive = Arc::new(AtomicBool::new(true));
+    let mut pump = Pump::new(ProcessorConfig::default(), outputs_in);
+    pump.output(ProviderOutput::Options(opened.offered.options.clone())).await;
+    let task = Task {
+        child,
+        peer,
+        session_id: opened.session_id.clone(),
+        translator: Translator::new(opened.session_id.clone(), provider_id),
+        pump,
+        offered: opened.offered,
+        patience,
+        questions: std::collections::BTreeMap::new(),
+        n_questions: 0,
+        events: sender,
+    };
+    tokio::spawn(task.run(events, inbox, Arc::clone(&alive)));
+    Ok(ProviderSession {
+        session_id: opened.session_id,
+        handle: Arc::new(AcpHandle { commands, alive, label }),
+        outputs,
+        history: opened.history,
+    })
+}
+
+struct Opened {
+    session_id: SessionId,
+    offered: Offered,
+    history: History,
+}
+
+enum Refusal {
+    Error(ProviderError),
+    /// The process ended; its exit says more than we can here.
+    Gone,
+}
+
+async fn open(
+    peer: &Peer,
+    events: &mut mpsc::Receiver<Event>,
+    provider_id: &str,
+    project_dir: &Path,
+    mcp_servers: Vec<Value>,
+    beginning: Beginning<'_>,
+) -> Result<Opened, Refusal> {
+    let client = Implementation::new("chartroom", env!("CARGO_PKG_VERSION"));
+    let initialize = InitializeRequest::new(ProtocolVersion::V1).client_info(client);
+    let capabilities =
+        peer.request("initialize", initialize).await.map_err(|error| refusal("initialize", error))?;
+    let mut offered = Offered::default();
+    match beginning {
+        Beginning::New => {
+            let request =
+                with_servers(serde_json::to_value(NewSessionRequest::new(project_dir)), mcp_servers);
+            let created =
+                peer.request("session/new", request).await.map_err(|error| refusal("session/new", error))?;
+            let Some(session_id) = optional_text(&created, "/sessionId").map(SessionId::from) else {
+                return Err(Refusal::Error(ProviderError::create_failed("the agent gave its session no id")));
+            };
+            offered.take(&created);
+            Ok(Opened { session_id, offered, history: History::empty() })
+        }
+        Beginning::Load(session_id) => {
+            if capabilities.pointer("/agentCapabilities/loadSession") != Some(&Value::Bool(true)) {
+                let message = "this agent cannot load an earlier session; create a new one";
+                return Err(Refusal::Error(ProviderError::create_failed(message)));
+            }
+            let request = LoadSessionRequest::new(session_id.as_str().to_owned(), project_dir);
+            let request = with_servers(serde_json::to_value(request), mcp_servers);
+            let (loaded, history) =
+                load(peer, events, provider_id, session_id, request, &mut offered).await?;
+            offered.take(&loaded);
+            Ok(Opened { session_id: session_id.clone(), offered, history })
+        }
+    }
+}
+
+/// Loads a session: its whole history comes as updates before the answer.
+async fn load(
+    peer: &Peer,
+    events: &mut mpsc::Receiver<Event>,
+    provider_id: &str,
+    session_id: &SessionId,
+    request: Value,
+    offered: &mut Offered,
+) -> Result<(Value, History), Refusal> {
+    let mut replay = Replay::new(session_id, provider_id);
+    let answer = peer.request_in_order("session/load", request);
+    tokio::pin!(answer);
+    let loaded = loop {
+        tokio::select! {
+            biased;
+            event = events.recv() => match event {
+                Some(Event::Update(update)) => replay.update(&update, offered),
+                Some(_) => {}
+                None => return Err(Refusal::Gone),
+            },
+            loaded = &mut answer => break loaded,
+        }
+    };
+    let loaded = loaded.map_err(|error| match &error {
+        RpcError::Response(response) if response.code == NOT_FOUND => {
+            Refusal::Error(ProviderError::session_not_found(session_id).with_cause(error.clone()))
+        }
+        _ => refusal("session/load", error),
+    })?;
+    while let Ok(Event::Update(update)) = events.try_recv() {
+        replay.update(&update, offered);
+    }
+    Ok((loaded, replay.finish()))
+}
+
+/// The replayed conversation, through the same translation as a live one.
+struct Replay {
+    translator: Translator,
+    processor: UpsertProcessor,
+    clock: Clock,
+    session_id: SessionId,
+    n_turns: u32,
+    order: Vec<String>,
+    items: HashMap<String, Upsert>,
+}
+
+impl Replay {
+    fn new(session_id: &SessionId, provider_id: &str) -> Self {
+        Self {
+            translator: Translator::new(session_id.clone(), provider_id),
+            processor: UpsertProcessor::new(ProcessorConfig::default()),
+            clock: Clock::start(),
+            session_id: session_id.clone(),
+            n_turns: 0,
+            order: Vec::new(),
+            items: HashMap::new(),
+        }
+    }
+
+    fn update(&mut self, update: &Value, offered: &mut Offered) {
+        let timestamp = self.clock.now().iso();
+        // ACP does not tell where a turn begins: a person's message is where.
+        if text(update, "/sessionUpdate") == "user_message_chunk" || !self.translator.is_working() {
+            self.end_turn(&timestamp);
+            self.n_turns += 1;
+            // Counted, so that loading again makes the same ids.
+            let turn_id = TurnId(format!("{}:history:{}", self.session_id, self.n_turns));
+            let heard = self.translator.begin(&timestamp, turn_id, "");
+            self.hear(heard, offered);
+        }
+        let heard = self.translator.update(&timestamp, update);
+        self.hear(heard, offered);
+    }
+
+    fn end_turn(&mut self, timestamp: &str) {
+        let heard = self.translator.answered(timestamp, Ok(&json!({"stopReason": "end_turn"})));
+        self.hear(heard, &mut Offered::default());
+    }
+
+    fn hear(&mut self, heard: Vec<Heard>, offered: &mut Offered) {
+        for heard in heard {
+            match heard {
+                Heard::Event(envelope) => {
+                    for output in self.processor.push(self.clock.now(), &envelope) {
+                        if let StreamOutput::Upsert(upsert) = output {
+                            self.keep(upsert);
+                        }
+                    }
+                }
+                Heard::Options(update) => offered.take(&update),
+                Heard::Note(_) => {}
+            }
+        }
+    }
+
+    fn keep(&mut self, upsert: Upsert) {
+        let id = upsert.item_id.as_str().to_owned();
+        if self.items.insert(id.clone(), upsert).is_none() {
+            self.order.push(id);
+        }
+    }
+
+    fn finish(mut self) -> History {
+        let timestamp = self.clock.now().iso();
+        self.end_turn(&timestamp);
+        let mut items = self.items;
+        let items: Vec<Upsert> = self.order.iter().filter_map(|id| items.remove(id)).collect();
+        debug_assert!(items.iter().all(|item| item.status == UpsertStatus::Complete));
+        // ACP's replay has no times: these are of now.
+        History { dated: false, ..History::of(items) }
+    }
+}
+
+fn with_servers(request: serde_json::Result<Value>, mcp_servers: Vec<Value>) -> Value {
+    let mut request = request.unwrap_or_default();
+    request["mcpServers"] = Value::Array(mcp_servers);
+    request
+}
+
+fn refusal(method: &str, error: RpcError) -> Refusal {
+    match error {
+        RpcError::Closed { .. } => Refusal::Gone,
+        error => {
+            let message = format!("the agent refused {method}: {error}");
+            Refusal::Error(ProviderError::create_failed(message).with_cause(error))
+        }
+    }
+}

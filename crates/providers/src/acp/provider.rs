@@ -1,0 +1,123 @@
+//! An ACP agent behind the provider trait: Codex, or one that the config names.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use chartroom_protocol::agent::Agent;
+use chartroom_protocol::ids::{CliType, SessionId};
+use chartroom_sessions::{
+    CreateOptions, DiscoveredSession, LoadOptions, Provider, ProviderError, ProviderSession,
+};
+use chartroom_workspace::SpawnGate;
+use serde_json::Value;
+
+use super::process::{self, Beginning};
+use super::rollout;
+use crate::claude::Patience;
+use crate::instruments::InstrumentsFor;
+use crate::launch::AgentCommand;
+
+/// What an ACP provider is made of.
+#[derive(Clone)]
+pub struct AcpConfig {
+    pub command: AgentCommand,
+    pub patience: Patience,
+    pub instruments: Option<InstrumentsFor>,
+    /// Whether the agent keeps Codex's rollout files, from which sessions are found.
+    pub keeps_rollouts: bool,
+}
+
+impl AcpConfig {
+    /// Codex through codex-acp.
+    pub fn codex() -> Self {
+        Self { keeps_rollouts: true, ..Self::agent(AgentCommand::codex()) }
+    }
+
+    /// Any other agent that speaks ACP on its stdio.
+    pub fn agent(command: AgentCommand) -> Self {
+        Self { command, patience: Patience::default(), instruments: None, keeps_rollouts: false }
+    }
+}
+
+/// An ACP agent as a provider.
+pub struct AcpProvider {
+    gate: SpawnGate,
+    config: AcpConfig,
+}
+
+impl AcpProvider {
+    pub fn new(gate: SpawnGate, config: AcpConfig) -> Self {
+        Self { gate, config }
+    }
+
+    async fn start(
+        &self,
+        project_dir: &Path,
+        beginning: Beginning<'_>,
+        model: Option<&str>,
+        mode: Option<&str>,
+    ) -> Result<ProviderSession, ProviderError> {
+        let command = &self.config.command;
+        let child = command.launch(&self.gate, project_dir, Vec::new())?;
+        let session = process::start(
+            child,
+            command.cli_type.as_str(),
+            project_dir,
+            self.mcp_servers(project_dir),
+            beginning,
+            self.config.patience,
+        )
+        .await?;
+        if let Some(model) = model {
+            session.handle.set_model(model).await?;
+        }
+        if let Some(mode) = mode {
+            session.handle.set_mode(mode).await?;
+        }
+        Ok(session)
+    }
+
+    fn mcp_servers(&self, project_dir: &Path) -> Vec<Value> {
+        let instruments = self.config.instruments.as_ref().and_then(|make| make(project_dir));
+        instruments.map(|instruments| instruments.acp_mcp_servers()).unwrap_or_default()
+    }
+}
+
+#[async_trait]
+impl Provider for AcpProvider {
+    fn cli_type(&self) -> &CliType {
+        &self.config.command.cli_type
+    }
+
+    fn agent(&self) -> Agent {
+        self.config.command.agent()
+    }
+
+    async fn create_session(&self, options: CreateOptions) -> Result<ProviderSession, ProviderError> {
+        let (model, mode) = (options.model.as_deref(), options.mode.as_deref());
+        self.start(&options.project_dir, Beginning::New, model, mode).await
+    }
+
+    async fn load_session(
+        &self,
+        session_id: &SessionId,
+        options: LoadOptions,
+    ) -> Result<ProviderSession, ProviderError> {
+        let (model, mode) = (options.model.as_deref(), options.mode.as_deref());
+        self.start(&options.project_dir, Beginning::Load(session_id), model, mode).await
+    }
+
+    async fn discover(&self, project_dir: &Path) -> Result<Vec<DiscoveredSession>, ProviderError> {
+        if !self.config.keeps_rollouts {
+            return Ok(Vec::new());
+        }
+        let home = match self.config.command.variable("CODEX_HOME") {
+            Some(home) => PathBuf::from(home),
+            None => PathBuf::from(self.config.command.variable("HOME").unwrap_or_default()).join(".codex"),
+        };
+        let project_dir = project_dir.to_path_buf();
+        tokio::task::spawn_blocking(move || rollout::sessions(&home, &project_dir))
+            .await
+            .map_err(|error| ProviderError::protocol("looking for sessions failed").with_cause(error))
+    }
+}

@@ -1,0 +1,143 @@
+//! An ACP tool call: its name, its arguments, what it said, and the card it gets.
+
+use chartroom_protocol::upsert::{FileDiff, ToolDetail, ToolKind};
+use serde_json::{Map, Value, json};
+
+use crate::diff;
+use crate::json::{list, number, object, optional_text, text};
+
+/// What ACP says about a call, gathered over its updates.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Call {
+    kind: String,
+    title: String,
+    input: Map<String, Value>,
+    output: Option<Value>,
+    content: Vec<Value>,
+}
+
+impl Call {
+    /// Takes what a `tool_call` or `tool_call_update` says; what it leaves out stays.
+    pub(crate) fn take(&mut self, update: &Value) {
+        if let Some(kind) = optional_text(update, "/kind") {
+            kind.clone_into(&mut self.kind);
+        }
+        if let Some(title) = optional_text(update, "/title") {
+            title.clone_into(&mut self.title);
+        }
+        if let Some(input) = update.get("rawInput") {
+            self.input = object(Some(input));
+        }
+        if let Some(output) = update.get("rawOutput") {
+            self.output = Some(output.clone());
+        }
+        if let Some(content) = update.get("content").and_then(Value::as_array) {
+            self.content.clone_from(content);
+        }
+    }
+
+    /// Returns the tool's name. ACP has none: the kind says what it is, the title what it does.
+    pub(crate) fn name(&self) -> String {
+        match (self.kind.as_str(), self.title.as_str()) {
+            ("" | "other", "") => "tool".to_owned(),
+            ("" | "other", title) => title.to_owned(),
+            (kind, _) => kind.to_owned(),
+        }
+    }
+
+    /// Returns the arguments as a person reads them: the exact command, without the agent's bookkeeping.
+    pub(crate) fn arguments(&self) -> Map<String, Value> {
+        let bookkeeping = [
+            "call_id",
+            "turn_id",
+            "process_id",
+            "started_at_ms",
+            "source",
+            "parsed_cmd",
+            "auto_approved",
+            "available_decisions",
+            "proposed_execpolicy_amendment",
+        ];
+        let mut arguments: Map<String, Value> = self
+            .input
+            .iter()
+            .filter(|(name, _)| !bookkeeping.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        // `["/bin/bash", "-lc", script]` is the script; any other command stays as it is, argument by argument.
+        if let Some([_, flag, script]) = arguments.get("command").and_then(Value::as_array).map(Vec::as_slice)
+            && flag == "-lc"
+        {
+            let script = script.clone();
+            arguments.insert("command".to_owned(), script);
+        }
+        if arguments.is_empty() && !self.title.is_empty() {
+            arguments.insert("title".to_owned(), json!(self.title));
+        }
+        arguments
+    }
+
+    /// Returns what the tool said.
+    pub(crate) fn output(&self) -> String {
+        let from_raw = self.output.as_ref().and_then(|output| match output {
+            Value::String(text) => Some(text.clone()),
+            output => ["/formatted_output", "/aggregated_output", "/stdout"]
+                .iter()
+                .find_map(|pointer| optional_text(output, pointer))
+                .map(str::to_owned),
+        });
+        from_raw.unwrap_or_else(|| {
+            let texts: Vec<&str> =
+                self.content.iter().filter_map(|part| optional_text(part, "/content/text")).collect();
+            texts.join("\n")
+        })
+    }
+
+    pub(crate) fn detail(&self) -> ToolDetail {
+        let output = self.output.as_ref();
+        let exit_code = output.and_then(|output| output.get("exit_code")).and_then(Value::as_i64);
+        let seconds = output.and_then(|output| number(output, "/duration/secs"));
+        let nanos = output.and_then(|output| number(output, "/duration/nanos")).unwrap_or_default();
+        ToolDetail {
+            kind: Some(self.tool_kind()),
+            title: Some(self.title.clone()).filter(|title| !title.is_empty()),
+            diffs: self.diffs(),
+            exit_code: exit_code.and_then(|code| i32::try_from(code).ok()),
+            duration_ms: seconds.map(|seconds| seconds * 1000 + nanos / 1_000_000),
+            truncated_from: None,
+        }
+    }
+
+    fn tool_kind(&self) -> ToolKind {
+        match self.kind.as_str() {
+            "execute" => ToolKind::Shell,
+            "edit" | "delete" | "move" => ToolKind::Edit,
+            "read" => ToolKind::Read,
+            "search" => ToolKind::Search,
+            "fetch" => ToolKind::Web,
+            // Replayed history has no kind, but the tool's own name as title.
+            _ => match self.title.as_str() {
+                "exec_command" | "shell" | "local_shell" => ToolKind::Shell,
+                "apply_patch" => ToolKind::Edit,
+                "update_plan" => ToolKind::Todo,
+                _ => ToolKind::Other,
+            },
+        }
+    }
+
+    fn diffs(&self) -> Vec<FileDiff> {
+        self.content
+            .iter()
+            .filter(|part| text(part, "/type") == "diff")
+            .map(|part| diff::between(text(part, "/path"), text(part, "/oldText"), text(part, "/newText")))
+            .collect()
+    }
+}
+
+/// Returns the text of an update's content, which is one block or several.
+pub(crate) fn content_text(update: &Value) -> String {
+    match update.get("content") {
+        Some(Value::Array(_)) => list(update, "/content").iter().map(|part| text(part, "/text")).collect(),
+        _ => text(update, "/content/text").to_owned(),
+    }
+}

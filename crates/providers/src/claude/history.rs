@@ -1,0 +1,206 @@
+//! A conversation as Claude's session file has it: read line by line, whatever its size.
+//!
+//! `--resume` replays nothing on stdout, so this file is the history. Items keep the CLI's uuids.
+
+mod lines;
+
+use std::path::{Path, PathBuf};
+
+use chartroom_protocol::ids::{CallId, SessionId, TurnId};
+use chartroom_protocol::upsert::Upsert;
+use chartroom_sessions::{History, ProviderError};
+use chartroom_transport::codec::Json;
+use chartroom_transport::{Framing, Received};
+use futures_util::StreamExt;
+use tokio::fs::File;
+use tokio::io::{AsyncReadExt, Take};
+use tokio_util::codec::FramedRead;
+
+use lines::Lines;
+pub(super) use lines::prompt_text;
+
+/// A longer line (a huge tool result) is left out; the rest of the conversation is not.
+const MAX_LINE: usize = 32 * 1024 * 1024;
+/// Subagents of subagents of …: deeper ones are not shown.
+const MAX_DEPTH: usize = 4;
+
+/// Opens a session file as it is now: what is appended later is not history.
+pub(super) async fn open(file: &Path, session_id: &SessionId) -> Result<History, ProviderError> {
+    let reader = Reader::open(file, Lines::new(session_id.clone())).await.map_err(|error| {
+        let message = format!("the session file {} cannot be read: {error}", file.display());
+        ProviderError::protocol(message).with_cause(error)
+    })?;
+    let subagents = file.with_extension("").join("subagents");
+    let state = Readers { stack: vec![reader], subagents };
+    let items = futures_util::stream::unfold(state, |mut state| async {
+        let upsert = state.next().await?;
+        Some((upsert, state))
+    });
+    Ok(History { items: Box::pin(items), dated: true })
+}
+
+/// The session file, and on top of it the subagent's file that is being read in its place.
+struct Readers {
+    stack: Vec<Reader>,
+    subagents: PathBuf,
+}
+
+struct Reader {
+    received: FramedRead<Take<File>, Json>,
+    lines: Lines,
+    ready: std::collections::VecDeque<Upsert>,
+}
+
+impl Readers {
+    async fn next(&mut self) -> Option<Upsert> {
+        loop {
+            let depth = self.stack.len();
+            let reader = self.stack.last_mut()?;
+            if let Some(upsert) = reader.ready.pop_front() {
+                return Some(upsert);
+            }
+            if let Some((agent, call_id, turn_id)) = reader.lines.take_subagent()
+                && depth < MAX_DEPTH
+            {
+                self.descend(&agent, call_id, turn_id).await;
+                continue;
+            }
+            match reader.received.next().await {
+                Some(Ok(Received::Message(line))) => reader.ready.extend(reader.lines.read(&line)),
+                Some(Ok(skipped)) => tracing::debug!(?skipped, "a line of a session file was left out"),
+                Some(Err(error)) => {
+                    tracing::warn!(%error, "a session file could not be read to its end");
+                    self.finish();
+                }
+                None => self.finish(),
+            }
+            if self.stack.is_empty() {
+                return None;
+            }
+        }
+    }
+
+    /// The topmost file has ended: what it left open comes last, then the file below goes on.
+    fn finish(&mut self) {
+        let Some(mut reader) = self.stack.pop() else { return };
+        let rest = reader.lines.finish();
+        if rest.is_empty() {
+            return;
+        }
+        match self.stack.last_mut() {
+            Some(below) => below.ready.extend(rest),
+            None => {
+                reader.ready.extend(rest);
+                self.stack.push(reader);
+            }
+        }
+    }
+
+    async fn descend(&mut self, agent: &str, call_id: CallId, turn_id: TurnId) {
+        if !agent.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+            return;
+        }
+        let Some(parent) = self.stack.last() else { return };
+        let lines = parent.lines.of_subagent(call_id, turn_id);
+        let file = self.subagents.join(format!("agent-{agent}.jsonl"));
+        match Reader::open(&file, lines).await {
+            Ok(reader) => self.stack.push(reader),
+            Err(error) => tracing::debug!(%error, agent, "a subagent's file is not there"),
+        }
+    }
+}
+
+impl Reader {
+    async fn open(file: &Path, lines: Lines) -> std::io::Result<Self> {
+        let file = File::open(file).await?;
+        let length = file.metadata().await?.len();
+        let received = FramedRead::new(file.take(length), Json::new(Framing::Lines, MAX_LINE));
+        Ok(Self { received, lines, ready: std::collections::VecDeque::new() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use chartroom_protocol::upsert::UpsertBody;
+    use serde_json::json;
+
+    use super::*;
+
+    async fn read(file: &Path) -> Vec<Upsert> {
+        let history = open(file, &SessionId::from("s")).await.expect("the file is there");
+        history.items.collect().await
+    }
+
+    #[tokio::test]
+    async fn a_subagents_items_come_after_its_call_and_name_it() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let file = dir.path().join("s.jsonl");
+        let lines = [
+            json!({"type": "user", "uuid": "u1", "timestamp": "t1", "message": {"content": "go"}}),
+            json!({"type": "assistant", "uuid": "a1", "timestamp": "t2", "message": {"id": "m1", "content": [
+                {"type": "tool_use", "id": "task1", "name": "Task", "input": {"prompt": "look"}}]}}),
+            json!({"type": "user", "uuid": "r1", "timestamp": "t3", "toolUseResult": {"agentId": "abc"},
+                "message": {"content": [{"type": "tool_result", "tool_use_id": "task1", "content": "started"}]}}),
+            json!({"type": "assistant", "uuid": "a2", "timestamp": "t4", "message": {"id": "m2", "content": [
+                {"type": "text", "text": "done"}]}}),
+        ];
+        std::fs::write(&file, lines.map(|line| line.to_string()).join("\n")).expect("a file");
+        let subagents = dir.path().join("s/subagents");
+        std::fs::create_dir_all(&subagents).expect("a folder");
+        let lines = [
+            json!({"type": "user", "isSidechain": true, "uuid": "su", "message": {"content": "look"}}),
+            json!({"type": "assistant", "isSidechain": true, "uuid": "sa", "timestamp": "t3", "message": {"id": "sm",
+                "content": [{"type": "text", "text": "I looked"}]}}),
+        ];
+        std::fs::write(subagents.join("agent-abc.jsonl"), lines.map(|line| line.to_string()).join("\n"))
+            .expect("a file");
+        let items = read(&file).await;
+        let seen: Vec<_> = items
+            .iter()
+            .map(|item| {
+                (
+                    item.item_id.as_str(),
+                    item.parent_call_id.as_ref().map(CallId::as_str),
+                    item.turn_id.as_str(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [("u1", None, "u1"), ("a1", None, "u1"), ("sa", Some("task1"), "u1"), ("a2", None, "u1")]
+        );
+    }
+
+    #[tokio::test]
+    async fn a_file_of_100_mb_is_read_without_holding_it() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("s.jsonl");
+        let mut file = std::io::BufWriter::new(std::fs::File::create(&path).expect("a file"));
+        let text = "x".repeat(100_000);
+        let line = json!({"type": "assistant", "uuid": "a", "message": {"id": "m", "content": [{"type": "text", "text": text}]}});
+        let line = line.to_string();
+        for _ in 0..1_050 {
+            writeln!(file, "{line}").expect("writing");
+        }
+        file.flush().expect("writing");
+        assert!(path.metadata().expect("a file").len() > 100_000_000);
+        let before = resident_kib();
+        let mut items = open(&path, &SessionId::from("s")).await.expect("the file is there").items;
+        let (mut n_items, mut peak) = (0, 0);
+        while let Some(item) = items.next().await {
+            assert!(matches!(item.body, UpsertBody::Message { .. }));
+            n_items += 1;
+            peak = peak.max(resident_kib());
+        }
+        assert_eq!(n_items, 1_050);
+        assert!(peak.saturating_sub(before) < 30_000, "grew by {} KiB while reading 100 MB", peak - before);
+    }
+
+    fn resident_kib() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+        line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,340 @@
+//! The lines of a session file into complete items: pure.
+
+use chartroom_protocol::ids::{CallId, ItemId, SessionId, TurnId};
+use chartroom_protocol::stream::Origin;
+use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
+use serde_json::Value;
+
+use crate::claude::detail;
+use crate::claude::translate::PROVIDER_ID;
+use crate::json::{list, object, optional_text, text};
+
+/// Reads lines in order. A tool call is held back until its result, which is what makes it complete.
+pub(super) struct Lines {
+    session_id: SessionId,
+    turn_id: TurnId,
+    /// The call that a subagent's file belongs to.
+    parent: Option<CallId>,
+    /// Calls without a result yet, in order.
+    calls: Vec<Upsert>,
+    subagent: Option<(String, CallId, TurnId)>,
+}
+
+impl Lines {
+    pub(super) fn new(session_id: SessionId) -> Self {
+        Self { session_id, turn_id: TurnId::from("history"), parent: None, calls: Vec::new(), subagent: None }
+    }
+
+    /// Makes the reader of a subagent's own file.
+    pub(super) fn of_subagent(&self, call_id: CallId, turn_id: TurnId) -> Self {
+        Self { turn_id, parent: Some(call_id), ..Self::new(self.session_id.clone()) }
+    }
+
+    /// Returns the subagent that the last line finished, whose file is to be read now.
+    pub(super) fn take_subagent(&mut self) -> Option<(String, CallId, TurnId)> {
+        self.subagent.take()
+    }
+
+    /// Reads one line and returns the items that it completes.
+    pub(super) fn read(&mut self, line: &Value) -> Vec<Upsert> {
+        let is_sidechain = line.get("isSidechain") == Some(&Value::Bool(true));
+        if is_sidechain && self.parent.is_none() {
+            return Vec::new();
+        }
+        match text(line, "/type") {
+            "user" => self.user(line),
+            "assistant" => self.assistant(line),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the calls that never got a result.
+    pub(super) fn finish(&mut self) -> Vec<Upsert> {
+        std::mem::take(&mut self.calls)
+    }
+
+    fn user(&mut self, line: &Value) -> Vec<Upsert> {
+        let results: Vec<&Value> = list(line, "/message/content")
+            .iter()
+            .filter(|block| text(block, "/type") == "tool_result")
+            .collect();
+        if !results.is_empty() {
+            return results.into_iter().filter_map(|result| self.result(line, result)).collect();
+        }
+        let Some(content) = prompt_text(line).filter(|_| self.parent.is_none()) else { return Vec::new() };
+        let mut items = self.finish();
+        self.turn_id = TurnId::from(text(line, "/uuid"));
+        let n_images =
+            list(line, "/message/content").iter().filter(|block| text(block, "/type") == "image").count();
+        let body = UpsertBody::Message { content, origin: Origin::User, image_count: n_images as u32 };
+        items.push(self.item(line, 0, body));
+        items
+    }
+
+    fn result(&mut self, line: &Value, result: &Value) -> Option<Upsert> {
+        let id = text(result, "/tool_use_id");
+        let index = self.calls.iter().position(
+            |call| matches!(&call.body, UpsertBody::ToolCall { call_id, .. } if call_id.as_str() == id),
+        )?;
+        let mut call = self.calls.remove(index);
+        let structured = line.get("toolUseResult");
+        if let Some(agent) = structured.and_then(|result| optional_text(result, "/agentId")) {
+            self.subagent = Some((agent.to_owned(), CallId::from(id), self.turn_id.clone()));
+        }
+        if let UpsertBody::ToolCall {
+            tool_name,
+            tool_arguments,
+            tool_output,
+            tool_output_is_error,
+            detail,
+            ..
+        } = &mut call.body
+        {
+            let output = detail::result_text(result.get("content"));
+            *detail = Some(detail::of_result(tool_name, Some(tool_arguments), structured, &output, None));
+            *tool_output_is_error = Some(result.get("is_error").and_then(Value::as_bool).unwrap_or(false));
+            *tool_output = Some(output);
+        }
+        Some(call)
+    }
+
+    fn assistant(&mut self, line: &Value) -> Vec<Upsert> {
+        let is_error = line.get("isApiErrorMessage") == Some(&Value::Bool(true));
+        // What the CLI made up itself ("No response requested.") was said by nobody.
+        if text(line, "/message/model") == "<synthetic>" && !is_error {
+            return Vec::new();
+        }
+        let origin = if is_error { Origin::System } else { Origin::Agent };
+        let mut items = Vec::new();
+        for (index, block) in list(line, "/message/content").iter().enumerate() {
+            match text(block, "/type") {
+                "text" => {
+                    let content = text(block, "/text").to_owned();
+                    items.push(self.item(
+                        line,
+                        index,
+                        UpsertBody::Message { content, origin, image_count: 0 },
+                    ));
+                }
+                "thinking" => {
+                    if let Some(content) = optional_text(block, "/thinking") {
+                        let content = content.to_owned();
+                        let body = UpsertBody::Thinking { content, provider_id: PROVIDER_ID.to_owned() };
+                        items.push(self.item(line, index, body));
+                    }
+                }
+                _ => {
+                    let (Some(name), Some(id)) = (optional_text(block, "/name"), optional_text(block, "/id"))
+                    else {
+                        continue;
+                    };
+                    let body = UpsertBody::ToolCall {
+                        tool_name: name.to_owned(),
+                        tool_arguments: object(block.get("input")),
+                        call_id: CallId::from(id),
+                        tool_output: None,
+                        tool_output_is_error: None,
+                        detail: None,
+                    };
+                    let call = self.item(line, index, body);
+                    self.calls.push(call);
+                }
+            }
+        }
+        items
+    }
+
+    fn item(&self, line: &Value, index: usize, body: UpsertBody) -> Upsert {
+        let uuid = text(line, "/uuid");
+        // One line has one block, as a rule; a second one needs an id of its own.
+        let item_id = if index == 0 { uuid.to_owned() } else { format!("{uuid}:{index}") };
+        let timestamp = text(line, "/timestamp").to_owned();
+        Upsert {
+            turn_id: self.turn_id.clone(),
+            session_id: self.session_id.clone(),
+            item_id: ItemId(item_id),
+            source_timestamp: timestamp.clone(),
+            emitted_at: timestamp,
+            status: UpsertStatus::Complete,
+            error_code: None,
+            error_message: None,
+            parent_call_id: self.parent.clone(),
+            body,
+        }
+    }
+}
+
+/// Returns what a person said in a `user` line; `None` if it is the CLI's own doing.
+pub(in crate::claude) fn prompt_text(line: &Value) -> Option<String> {
+    let made_up = ["isMeta", "isCompactSummary", "isSynthetic", "isSidechain", "isVisibleInTranscriptOnly"];
+    if made_up.iter().any(|mark| line.get(*mark) == Some(&Value::Bool(true))) {
+        return None;
+    }
+    let content = line.pointer("/message/content")?;
+    let parts: Vec<&str> = match content {
+        Value::String(text) => vec![text.as_str()],
+        Value::Array(blocks) => blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect(),
+        _ => return None,
+    };
+    let has_image = list(content, "").iter().any(|block| text(block, "/type") == "image");
+    let said: Vec<String> = parts.into_iter().filter_map(spoken).collect();
+    (!said.is_empty() || has_image).then(|| said.join("\n"))
+}
+
+/// Tells a person's words from what the CLI wraps around them.
+fn spoken(part: &str) -> Option<String> {
+    if let Some(command) = between(part, "<command-name>", "</command-name>") {
+        let arguments = between(part, "<command-args>", "</command-args>").unwrap_or_default();
+        return Some(format!("{command} {arguments}").trim().to_owned());
+    }
+    let wrapped =
+        ["<system-reminder>", "<local-command-", "<command-message>", "[Request interrupted by user"];
+    let is_wrapped = wrapped.iter().any(|start| part.trim_start().starts_with(start));
+    (!is_wrapped && !part.trim().is_empty()).then(|| part.to_owned())
+}
+
+fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    let start = text.find(open)? + open.len();
+    let end = text[start..].find(close)? + start;
+    Some(text[start..end].trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(lines: &[Value], expected: Expect) {
+        let mut reader = Lines::new(SessionId::from("s"));
+        let mut items: Vec<Upsert> = lines.iter().flat_map(|line| reader.read(line)).collect();
+        items.extend(reader.finish());
+        let printed: String =
+            items.iter().map(|item| format!("{} {} {}\n", item.turn_id, item.item_id, print(item))).collect();
+        expected.assert_eq(&printed);
+    }
+
+    fn print(item: &Upsert) -> String {
+        match &item.body {
+            UpsertBody::Message { content, origin, .. } => format!("{origin:?}: {content}"),
+            UpsertBody::Thinking { content, .. } => format!("thinking: {content}"),
+            UpsertBody::ToolCall { tool_name, tool_arguments, tool_output, .. } => {
+                format!(
+                    "{tool_name} {} -> {}",
+                    Value::Object(tool_arguments.clone()),
+                    tool_output.as_deref().unwrap_or("?")
+                )
+            }
+        }
+    }
+
+    fn user(uuid: &str, content: Value) -> Value {
+        json!({"type": "user", "uuid": uuid, "timestamp": "t", "isSidechain": false, "message": {"role": "user", "content": content}})
+    }
+
+    fn assistant(uuid: &str, content: Value) -> Value {
+        json!({"type": "assistant", "uuid": uuid, "timestamp": "t", "message": {"id": "m", "model": "claude", "content": [content]}})
+    }
+
+    #[test]
+    fn a_conversation_comes_in_order_with_the_clis_own_ids() {
+        check(
+            &[
+                json!({"type": "queue-operation", "operation": "enqueue"}),
+                user("u1", json!([{"type": "text", "text": "fix it"}])),
+                json!({"type": "attachment", "uuid": "x", "attachment": {}}),
+                assistant("a1", json!({"type": "thinking", "thinking": "hm", "signature": "s"})),
+                assistant("a2", json!({"type": "text", "text": "I look."})),
+                assistant(
+                    "a3",
+                    json!({"type": "tool_use", "id": "c1", "name": "Read", "input": {"file_path": "/a"}}),
+                ),
+                assistant(
+                    "a4",
+                    json!({"type": "tool_use", "id": "c2", "name": "Bash", "input": {"command": "ls"}}),
+                ),
+                user("r2", json!([{"type": "tool_result", "tool_use_id": "c2", "content": "a b"}])),
+                user(
+                    "r1",
+                    json!([{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "text of a"}]}]),
+                ),
+                assistant("a5", json!({"type": "text", "text": "Done."})),
+                user("u2", json!("thanks")),
+            ],
+            expect![[r#"
+                u1 u1 User: fix it
+                u1 a1 thinking: hm
+                u1 a2 Agent: I look.
+                u1 a4 Bash {"command":"ls"} -> a b
+                u1 a3 Read {"file_path":"/a"} -> text of a
+                u1 a5 Agent: Done.
+                u2 u2 User: thanks
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_the_cli_says_to_itself_is_no_message() {
+        check(
+            &[
+                user(
+                    "u1",
+                    json!([{"type": "text", "text": "<system-reminder>x</system-reminder>"}, {"type": "text", "text": "real"}]),
+                ),
+                user("u2", json!([{"type": "text", "text": "[Request interrupted by user]"}])),
+                json!({"type": "user", "uuid": "u3", "isMeta": true, "message": {"content": "caveat"}}),
+                json!({"type": "user", "uuid": "u4", "isCompactSummary": true, "message": {"content": "summary"}}),
+                user(
+                    "u5",
+                    json!(
+                        "<command-message>review</command-message><command-name>/review</command-name><command-args>now</command-args>"
+                    ),
+                ),
+                user("u6", json!("<local-command-stdout>out</local-command-stdout>")),
+                json!({"type": "assistant", "uuid": "a1", "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "No response requested."}]}}),
+                json!({"type": "assistant", "uuid": "a2", "isApiErrorMessage": true, "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "API Error: 400"}]}}),
+            ],
+            expect![[r#"
+                u1 u1 User: real
+                u5 u5 User: /review now
+                u5 a2 System: API Error: 400
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_call_without_a_result_is_not_lost() {
+        check(
+            &[
+                user("u1", json!("go")),
+                assistant(
+                    "a1",
+                    json!({"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "sleep"}}),
+                ),
+                user("u2", json!("again")),
+                assistant("a2", json!({"type": "tool_use", "id": "c2", "name": "Bash", "input": {}})),
+            ],
+            expect![[r#"
+                u1 u1 User: go
+                u1 a1 Bash {"command":"sleep"} -> ?
+                u2 u2 User: again
+                u2 a2 Bash {} -> ?
+            "#]],
+        );
+    }
+
+    #[test]
+    fn lines_that_make_no_sense_are_passed_over() {
+        check(
+            &[
+                json!(1),
+                json!({"type": "user"}),
+                json!({"type": "assistant", "message": {"content": [{}, 3]}}),
+                json!({"type": "new-thing"}),
+            ],
+            expect![""],
+        );
+    }
+}

@@ -1,0 +1,405 @@
+//! The task that owns a Claude process: its lines, our commands, the clock.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chartroom_protocol::error::ErrorCode;
+use chartroom_protocol::ids::{QuestionId, SessionId};
+use chartroom_protocol::session::{AnswerParams, SessionOptions};
+use chartroom_sessions::{ProcessorConfig, ProviderError, ProviderOutput, Pump};
+use chartroom_transport::codec::Json;
+use chartroom_transport::{Child, Framing, Received};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::codec::FramedRead;
+
+use super::{Command, ControlAnswer, Patience};
+use crate::claude::control::{self, Permission};
+use crate::claude::translate::{Heard, Translator};
+use crate::instruments::{Instruments, ToolUse};
+use crate::json::text;
+use crate::launch::last_words;
+
+/// A longer line is read past and reported: images fit, a runaway does not.
+const MAX_LINE: usize = 32 * 1024 * 1024;
+/// How many lines may wait to be written. When full, the CLI does not read, and sending fails.
+const UNWRITTEN: usize = 64;
+
+type Ready = oneshot::Sender<Result<(), ProviderError>>;
+
+pub(super) struct Task {
+    child: Child,
+    lines: FramedRead<ChildStdout, Json>,
+    stdin: mpsc::Sender<Value>,
+    translator: Translator,
+    pump: Pump,
+    project_dir: PathBuf,
+    instruments: Option<Arc<dyn Instruments>>,
+    patience: Patience,
+    /// Our control requests that wait for their answer.
+    asked: HashMap<String, oneshot::Sender<ControlAnswer>>,
+    n_asked: u64,
+    /// Their permission requests that wait for a person.
+    questions: BTreeMap<QuestionId, Permission>,
+    options: SessionOptions,
+}
+
+/// Everything that can happen to the process.
+enum Event {
+    Line(Received),
+    /// Its stdout has ended, and with it the process.
+    End,
+    Command(Command),
+    /// The last handle was dropped.
+    Forgotten,
+}
+
+impl Task {
+    pub(super) fn new(
+        session_id: SessionId,
+        mut child: Child,
+        project_dir: &Path,
+        instruments: Option<Arc<dyn Instruments>>,
+        patience: Patience,
+        outputs: mpsc::Sender<ProviderOutput>,
+    ) -> Result<Self, ProviderError> {
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(ProviderError::create_failed("claude was started without pipes"));
+        };
+        let (writer, unwritten) = mpsc::channel(UNWRITTEN);
+        tokio::spawn(write(stdin, unwritten));
+        Ok(Self {
+            child,
+            lines: FramedRead::new(stdout, Json::new(Framing::Lines, MAX_LINE)),
+            stdin: writer,
+            translator: Translator::new(session_id),
+            pump: Pump::new(ProcessorConfig::default(), outputs),
+            project_dir: project_dir.to_path_buf(),
+            instruments,
+            patience,
+            asked: HashMap::new(),
+            n_asked: 0,
+            questions: BTreeMap::new(),
+            options: SessionOptions::default(),
+        })
+    }
+
+    /// Runs until the process is gone.
+    pub(super) async fn run(
+        mut self,
+        mut commands: mpsc::Receiver<Command>,
+        ready: Ready,
+        alive: Arc<AtomicBool>,
+    ) {
+        let mut ready = Some(ready);
+        let initialize = control::initialize(self.instruments.as_deref());
+        let mut initialized = self.ask(initialize).ok();
+        let killed_by = loop {
+            let event = tokio::select! {
+                line = self.lines.next() => match line {
+                    Some(Ok(line)) => Event::Line(line),
+                    Some(Err(error)) => {
+                        tracing::debug!(%error, "claude's stdout cannot be read");
+                        Event::End
+                    }
+                    None => Event::End,
+                },
+                command = commands.recv() => command.map_or(Event::Forgotten, Event::Command),
+                answer = answer_to(&mut initialized) => {
+                    initialized = None;
+                    self.begin(answer, &mut ready).await;
+                    continue;
+                }
+                () = self.pump.tick_when_due() => continue,
+            };
+            match event {
+                Event::Line(line) => self.read(line).await,
+                Event::Command(Command::Kill { reply }) => break Some(Some(reply)),
+                Event::Command(command) => self.command(command).await,
+                Event::End => break None,
+                Event::Forgotten => break Some(None),
+            }
+        };
+        alive.store(false, Ordering::Release);
+        drop(commands);
+        let killed = killed_by.is_some();
+        if killed {
+            self.say_goodbye().await;
+        }
+        let message = self.end(killed).await;
+        if let Some(ready) = ready {
+            // The one who waited may have given up.
+            ready.send(Err(ProviderError::create_failed(message))).ok();
+        }
+        if let Some(Some(reply)) = killed_by {
+            // The one who asked may be gone.
+            reply.send(()).ok();
+        }
+    }
+
+    /// Takes the answer to `initialize`: the process is ready.
+    async fn begin(&mut self, answer: ControlAnswer, ready: &mut Option<Ready>) {
+        let outcome = match answer {
+            Ok(initialized) => {
+                self.options = control::options(&initialized);
+                self.pump.output(ProviderOutput::Options(self.options.clone())).await;
+                Ok(())
+            }
+            Err(reason) => {
+                Err(ProviderError::create_failed(format!("claude refused to initialize: {reason}")))
+            }
+        };
+        if let Some(ready) = ready.take() {
+            // The one who waited may have given up; then the handle is dropped, and we end.
+            ready.send(outcome).ok();
+        }
+    }
+
+    async fn command(&mut self, command: Command) {
+        match command {
+            Command::Send { turn_id, message, reply } => {
+                let sent = self.write(control::user_line(&turn_id, &message));
+                if sent.is_ok() {
+                    self.translator.expect(turn_id);
+                }
+                // A caller that is gone does not want to know; the same below.
+                reply.send(sent).ok();
+            }
+            Command::Cancel { reply } => {
+                let asked = if self.translator.is_working() {
+                    self.translator.interrupting();
+                    self.ask(json!({"subtype": "interrupt"})).map(Some)
+                } else {
+                    Ok(None)
+                };
+                reply.send(asked).ok();
+            }
+            Command::Answer { params, reply } => {
+                let answered = self.answer(&params).await;
+                reply.send(answered).ok();
+            }
+            Command::Control { request, reply } => {
+                let chosen = request.clone();
+                let asked = self.ask(request);
+                if asked.is_ok() {
+                    self.chosen(&chosen).await;
+                }
+                reply.send(asked).ok();
+            }
+            Command::Kill { .. } => {}
+        }
+    }
+
+    async fn read(&mut self, line: Received) {
+        let line = match line {
+            Received::Message(line) => line,
+            Received::Oversized { length } => {
+                let note = format!("claude printed a line of {} MB, which was left out", length / 1_000_000);
+                tracing::warn!(length, "claude printed a line that is too long");
+                return self.pump.output(ProviderOutput::Note(Some(note))).await;
+            }
+            Received::Malformed { start, length, .. } | Received::Garbage { start, length } => {
+                return tracing::debug!(%start, length, "claude printed something that is no JSON");
+            }
+        };
+        let now = self.pump.clock().now();
+        for heard in self.translator.line(&now, &line) {
+            self.hear(heard).await;
+        }
+    }
+
+    async fn hear(&mut self, heard: Heard) {
+        match heard {
+            Heard::Event(envelope) => self.pump.push(&envelope).await,
+            Heard::Note(note) => self.pump.output(ProviderOutput::Note(note)).await,
+            Heard::Init { model, mode } => {
+                let (model, mode) = (Some(model), Some(mode));
+                if self.options.model != model || self.options.mode != mode {
+                    self.options.model = model;
+                    self.options.mode = mode;
+                    self.pump.output(ProviderOutput::Options(self.options.clone())).await;
+                }
+            }
+            Heard::Answered { request_id, outcome } => {
+                if let Some(asker) = self.asked.remove(&request_id) {
+                    // An asker whose patience ended does not listen any more.
+                    asker.send(outcome).ok();
+                }
+            }
+            Heard::Withdrawn { request_id } => self.close_question(&QuestionId(request_id)).await,
+            Heard::Asked { request_id, request } => self.asked_by_claude(request_id, request).await,
+        }
+    }
+
+    async fn asked_by_claude(&mut self, request_id: String, request: Value) {
+        match text(&request, "/subtype") {
+            "can_use_tool" => {
+                let permission = Permission::read(&request_id, &request);
+                let question = permission.question(self.pump.clock().now().iso());
+                self.questions.insert(permission.question_id(), permission);
+                self.pump.output(ProviderOutput::Question(question)).await;
+            }
+            "mcp_message" | "hook_callback" if self.instruments.is_some() => {
+                let instruments = self.instruments.clone();
+                let stdin = self.stdin.clone();
+                let cwd = self.project_dir.clone();
+                tokio::spawn(async move {
+                    let Some(instruments) = instruments else { return };
+                    let response = lend(instruments.as_ref(), &request, cwd).await;
+                    if stdin.send(control::success(&request_id, &response)).await.is_err() {
+                        tracing::debug!("claude was gone before its question was answered");
+                    }
+                });
+            }
+            other => {
+                let refusal = control::failure(&request_id, &format!("chartroom does not know {other}"));
+                if let Err(error) = self.write(refusal) {
+                    tracing::debug!(%error, "a question of claude's could not be refused");
+                }
+            }
+        }
+    }
+
+    async fn answer(&mut self, params: &AnswerParams) -> Result<(), ProviderError> {
+        let Some(permission) = self.questions.get(&params.question_id) else {
+            let message = format!("question {} does not wait any more", params.question_id);
+            return Err(ProviderError::new(ErrorCode::QuestionNotFound, message));
+        };
+        let response = control::success(params.question_id.as_str(), &permission.answer(params));
+        self.write(response)?;
+        self.close_question(&params.question_id).await;
+        Ok(())
+    }
+
+    async fn close_question(&mut self, question_id: &QuestionId) {
+        if self.questions.remove(question_id).is_some() {
+            self.pump.output(ProviderOutput::QuestionClosed(question_id.clone())).await;
+        }
+    }
+
+    /// Shows a model or mode as chosen at once; the next turn's head corrects us if the CLI thinks otherwise.
+    async fn chosen(&mut self, request: &Value) {
+        match text(request, "/subtype") {
+            "set_model" => self.options.model = Some(text(request, "/model").to_owned()),
+            "set_permission_mode" => self.options.mode = Some(text(request, "/mode").to_owned()),
+            _ => return,
+        }
+        self.pump.output(ProviderOutput::Options(self.options.clone())).await;
+    }
+
+    fn ask(&mut self, request: Value) -> Result<oneshot::Receiver<ControlAnswer>, ProviderError> {
+        self.n_asked += 1;
+        let request_id = format!("chartroom-{}", self.n_asked);
+        let (asker, answer) = oneshot::channel();
+        self.write(control::request(&request_id, &request))?;
+        self.asked.insert(request_id, asker);
+        Ok(answer)
+    }
+
+    /// Hands a line to the writer. Never waits: a CLI that does not read must not keep us from reading it.
+    fn write(&self, line: Value) -> Result<(), ProviderError> {
+        self.stdin.try_send(line).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => ProviderError::protocol("claude does not read its input"),
+            mpsc::error::TrySendError::Closed(_) => super::gone(),
+        })
+    }
+
+    /// Asks the process to end, and hears it out for a moment: an interrupted turn still tells its end.
+    async fn say_goodbye(&mut self) {
+        let mut farewell = Vec::new();
+        if self.translator.is_working() {
+            self.translator.interrupting();
+            farewell.push(json!({"subtype": "interrupt"}));
+        }
+        farewell.push(json!({"subtype": "end_session"}));
+        for request in farewell {
+            if let Err(error) = self.ask(request) {
+                tracing::debug!(%error, "claude could not be asked to end");
+            }
+        }
+        let goodbye = self.patience.goodbye;
+        let hear_out = async {
+            while let Some(Ok(line)) = self.lines.next().await {
+                self.read(line).await;
+            }
+        };
+        if tokio::time::timeout(goodbye, hear_out).await.is_err() {
+            tracing::debug!("claude did not end by itself");
+        }
+    }
+
+    /// Ends the tree and everything that was open in the conversation; returns why.
+    async fn end(mut self, killed: bool) -> String {
+        let message = if killed {
+            self.child.end(self.patience.goodbye).await;
+            "the session was ended".to_owned()
+        } else {
+            format!("claude {}", last_words(self.child, self.patience.goodbye).await)
+        };
+        let now = self.pump.clock().now();
+        for heard in self.translator.begin_expected(&now) {
+            if let Heard::Event(envelope) = heard {
+                self.pump.push(&envelope).await;
+            }
+        }
+        self.pump.destroy(&ProviderError::process_crash(&message).detail()).await;
+        for question_id in std::mem::take(&mut self.questions).into_keys() {
+            self.pump.output(ProviderOutput::QuestionClosed(question_id)).await;
+        }
+        self.pump.output(ProviderOutput::Exited { message: message.clone() }).await;
+        message
+    }
+}
+
+async fn write(mut stdin: ChildStdin, mut lines: mpsc::Receiver<Value>) {
+    while let Some(line) = lines.recv().await {
+        let mut bytes = line.to_string().into_bytes();
+        bytes.push(b'\n');
+        if let Err(error) = stdin.write_all(&bytes).await {
+            // The end of its stdout tells the rest.
+            tracing::debug!(%error, "claude does not take input any more");
+            return;
+        }
+    }
+}
+
+/// Waits for the answer to `initialize`; for ever once it has come.
+async fn answer_to(asked: &mut Option<oneshot::Receiver<ControlAnswer>>) -> ControlAnswer {
+    match asked {
+        Some(answer) => match answer.await {
+            Ok(answer) => answer,
+            Err(_dropped) => std::future::pending().await,
+        },
+        None => std::future::pending().await,
+    }
+}
+
+/// Answers from what the chartroom lends the agent.
+async fn lend(instruments: &dyn Instruments, request: &Value, cwd: PathBuf) -> Value {
+    if text(request, "/subtype") == "mcp_message" {
+        let message = request.get("message").cloned().unwrap_or_default();
+        let id = message.get("id").cloned();
+        let response = instruments.mcp_message(text(request, "/server_name"), message).await;
+        // A notification has no answer of its own, but the CLI waits for one.
+        let response =
+            response.unwrap_or_else(|| json!({"jsonrpc": "2.0", "result": {}, "id": id.unwrap_or(json!(0))}));
+        return json!({"mcp_response": response});
+    }
+    let input = request.get("input").cloned().unwrap_or_default();
+    if text(&input, "/hook_event_name") != "PostToolUse" {
+        return json!({});
+    }
+    let cwd = crate::json::optional_text(&input, "/cwd").map_or(cwd, PathBuf::from);
+    let use_of_tool = ToolUse {
+        tool_name: text(&input, "/tool_name").to_owned(),
+        input: input.get("tool_input").cloned().unwrap_or_default(),
+        response: input.get("tool_response").cloned().unwrap_or_default(),
+        cwd,
+    };
+    control::after_tool(instruments.after_tool(use_of_tool).await)
+}

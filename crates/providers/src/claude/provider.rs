@@ -1,0 +1,267 @@
+//! The Claude Code provider: starts processes, brings sessions back, keeps a few warm.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chartroom_protocol::agent::Agent;
+use chartroom_protocol::ids::{CliType, SessionId};
+use chartroom_sessions::provider::LoadOptions;
+use chartroom_sessions::{
+    AgentHandle, CreateOptions, DiscoveredSession, History, Provider, ProviderError, ProviderSession,
+};
+use chartroom_workspace::SpawnGate;
+use serde_json::{Map, Value, json};
+
+use super::process::{self, Patience, Started};
+use super::warm::WarmPool;
+use super::{control, discover, files, history};
+use crate::instruments::InstrumentsFor;
+use crate::launch::AgentCommand;
+
+/// What a Claude provider is made of.
+#[derive(Clone)]
+pub struct ClaudeConfig {
+    pub command: AgentCommand,
+    pub patience: Patience,
+    /// Initialised processes to keep per open project; `None` lets the machine's memory decide.
+    pub warm_processes: Option<usize>,
+    pub instruments: Option<InstrumentsFor>,
+}
+
+impl Default for ClaudeConfig {
+    fn default() -> Self {
+        Self {
+            command: AgentCommand::claude(),
+            patience: Patience::default(),
+            warm_processes: None,
+            instruments: None,
+        }
+    }
+}
+
+/// Claude Code behind the provider trait.
+pub struct ClaudeProvider {
+    starter: Starter,
+    warm: WarmPool,
+}
+
+impl ClaudeProvider {
+    pub fn new(gate: SpawnGate, config: ClaudeConfig) -> Self {
+        let starter = Starter { gate, config: Arc::new(config) };
+        let warm = WarmPool::new(starter.clone());
+        Self { starter, warm }
+    }
+}
+
+#[async_trait]
+impl Provider for ClaudeProvider {
+    fn cli_type(&self) -> &CliType {
+        &self.starter.config.command.cli_type
+    }
+
+    fn agent(&self) -> Agent {
+        self.starter.config.command.agent()
+    }
+
+    async fn create_session(&self, options: CreateOptions) -> Result<ProviderSession, ProviderError> {
+        let settings =
+            Settings { model: options.model, mode: options.mode, provider_options: options.provider_options };
+        let started = match self.warm.take(&options.project_dir, &settings).await {
+            Some(started) => {
+                settings.apply(&started).await?;
+                started
+            }
+            None => {
+                let session_id = SessionId(uuid::Uuid::new_v4().to_string());
+                self.starter.start(&options.project_dir, Conversation::New(session_id), &settings).await?
+            }
+        };
+        self.warm.refill(&options.project_dir);
+        Ok(hand_over(started, History::empty()))
+    }
+
+    async fn load_session(
+        &self,
+        session_id: &SessionId,
+        options: LoadOptions,
+    ) -> Result<ProviderSession, ProviderError> {
+        let folder = files::config_dir(&self.starter.config.command);
+        let file = files::session_file(&folder, &options.project_dir, session_id)
+            .ok_or_else(|| ProviderError::session_not_found(session_id))?;
+        let settings =
+            Settings { model: options.model, mode: options.mode, provider_options: options.provider_options };
+        // Opened before the process starts, so that what the process adds is not taken for history.
+        let history = history::open(&file, session_id).await?;
+        let started = self
+            .starter
+            .start(&options.project_dir, Conversation::Existing(session_id.clone()), &settings)
+            .await?;
+        Ok(hand_over(started, history))
+    }
+
+    async fn discover(&self, project_dir: &Path) -> Result<Vec<DiscoveredSession>, ProviderError> {
+        let folder = files::config_dir(&self.starter.config.command);
+        let project_dir = project_dir.to_path_buf();
+        tokio::task::spawn_blocking(move || discover::sessions(&folder, &project_dir))
+            .await
+            .map_err(|error| ProviderError::protocol("looking for sessions failed").with_cause(error))
+    }
+
+    fn project_opened(&self, project_dir: &Path) {
+        self.warm.refill(project_dir);
+    }
+}
+
+fn hand_over(started: Started, history: History) -> ProviderSession {
+    ProviderSession {
+        session_id: started.session_id,
+        handle: started.handle,
+        outputs: started.outputs,
+        history,
+    }
+}
+
+/// Which conversation a process is for.
+pub(super) enum Conversation {
+    New(SessionId),
+    Existing(SessionId),
+}
+
+/// What was chosen for a session.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Settings {
+    model: Option<String>,
+    mode: Option<String>,
+    provider_options: Map<String, Value>,
+}
+
+impl Settings {
+    /// Tells whether a process that is running already can be told all of this.
+    pub(super) fn fit_a_warm_process(&self) -> bool {
+        self.mode.as_deref() != Some("bypassPermissions")
+    }
+
+    async fn apply(&self, started: &Started) -> Result<(), ProviderError> {
+        if let Some(model) = &self.model {
+            started.handle.set_model(model).await?;
+        }
+        if let Some(mode) = &self.mode {
+            started.handle.set_mode(mode).await?;
+        }
+        self.apply_budget(started).await
+    }
+
+    async fn apply_budget(&self, started: &Started) -> Result<(), ProviderError> {
+        if let Some(tokens) = self.provider_options.get("maxThinkingTokens").and_then(Value::as_u64) {
+            let request = json!({"subtype": "set_max_thinking_tokens", "max_thinking_tokens": tokens});
+            started.handle.control(request).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Starts processes. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Starter {
+    gate: SpawnGate,
+    pub(super) config: Arc<ClaudeConfig>,
+}
+
+impl Starter {
+    pub(super) async fn start(
+        &self,
+        project_dir: &Path,
+        conversation: Conversation,
+        settings: &Settings,
+    ) -> Result<Started, ProviderError> {
+        let instruments = self.config.instruments.as_ref().and_then(|make| make(project_dir));
+        let mcp_config = instruments.as_deref().and_then(control::mcp_config);
+        let args = arguments(&conversation, settings, mcp_config);
+        let child = self.config.command.launch(&self.gate, project_dir, args)?;
+        let (Conversation::New(session_id) | Conversation::Existing(session_id)) = conversation;
+        let started =
+            process::start(session_id, child, project_dir, instruments, self.config.patience).await?;
+        settings.apply_budget(&started).await?;
+        Ok(started)
+    }
+}
+
+fn arguments(conversation: &Conversation, settings: &Settings, mcp_config: Option<String>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = [
+        "-p",
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+        "--include-partial-messages",
+        "--verbose",
+        "--permission-prompt-tool",
+        "stdio",
+    ]
+    .map(OsString::from)
+    .into();
+    let mut add = |flag: &str, value: &str| args.extend([OsString::from(flag), OsString::from(value)]);
+    match conversation {
+        Conversation::New(session_id) => add("--session-id", session_id.as_str()),
+        Conversation::Existing(session_id) => add("--resume", session_id.as_str()),
+    }
+    if let Some(model) = &settings.model {
+        add("--model", model);
+    }
+    if let Some(mode) = &settings.mode {
+        add("--permission-mode", mode);
+    }
+    if let Some(config) = mcp_config {
+        add("--mcp-config", &config);
+    }
+    if settings.mode.as_deref() == Some("bypassPermissions") {
+        args.push(OsString::from("--allow-dangerously-skip-permissions"));
+    }
+    args
+}
+
+/// Where a project is, as the pool keys it.
+pub(super) type ProjectDir = PathBuf;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(conversation: Conversation, settings: Settings, expected: &str) {
+        let args = arguments(&conversation, &settings, None);
+        let line: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        let always = "-p --input-format stream-json --output-format stream-json --include-partial-messages --verbose \
+                      --permission-prompt-tool stdio ";
+        assert_eq!(line.join(" "), format!("{always}{expected}"));
+    }
+
+    #[test]
+    fn a_new_conversation_has_our_id_and_an_old_one_is_resumed() {
+        let id = || SessionId::from("11111111-2222-4333-8444-555555555555");
+        check(
+            Conversation::New(id()),
+            Settings::default(),
+            "--session-id 11111111-2222-4333-8444-555555555555",
+        );
+        let settings =
+            Settings { model: Some("opus".to_owned()), mode: Some("plan".to_owned()), ..Settings::default() };
+        check(
+            Conversation::Existing(id()),
+            settings,
+            "--resume 11111111-2222-4333-8444-555555555555 --model opus --permission-mode plan",
+        );
+    }
+
+    #[test]
+    fn skipping_all_permissions_must_be_asked_for_at_the_start() {
+        let settings = Settings { mode: Some("bypassPermissions".to_owned()), ..Settings::default() };
+        assert!(!settings.fit_a_warm_process());
+        check(
+            Conversation::New(SessionId::from("s")),
+            settings,
+            "--session-id s --permission-mode bypassPermissions --allow-dangerously-skip-permissions",
+        );
+    }
+}

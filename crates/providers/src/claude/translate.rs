@@ -1,0 +1,329 @@
+//! Claude's stdout lines into canonical stream events: pure, lenient, the clock is an argument.
+//!
+//! A turn begins with `system/init` and ends at `result`, whatever happens between. Lines of types that we do not
+//! know pass without a word: the CLI grows new ones often.
+
+mod ending;
+mod turn;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use chartroom_protocol::ids::{SessionId, TurnId};
+use chartroom_protocol::stream::{ErrorDetail, ResponseStatus, StreamEvent, StreamEventEnvelope};
+use chartroom_sessions::Now;
+use serde_json::Value;
+
+use crate::envelope::Envelopes;
+use crate::json::{list, number, optional_text, text};
+use ending::Spending;
+use turn::Turn;
+
+/// The provider id that outputs carry.
+pub const PROVIDER_ID: &str = "claude-code";
+
+/// Lines of subagents that come between turns wait for the next one; more than these are dropped, oldest first.
+const WAITING_LINES: usize = 1000;
+
+/// What one line says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Heard {
+    Event(Box<StreamEventEnvelope>),
+    /// For the status line; `None` clears it.
+    Note(Option<String>),
+    /// The head of a turn: what the process runs with.
+    Init {
+        model: String,
+        mode: String,
+    },
+    /// The CLI asks us something.
+    Asked {
+        request_id: String,
+        request: Value,
+    },
+    /// The CLI answers what we asked.
+    Answered {
+        request_id: String,
+        outcome: Result<Value, String>,
+    },
+    /// The CLI does not wait for this answer any more.
+    Withdrawn {
+        request_id: String,
+    },
+}
+
+/// The state of one conversation's translation.
+#[derive(Debug)]
+pub struct Translator {
+    envelopes: Envelopes,
+    /// Turns whose message is written and which have not begun.
+    expected: VecDeque<TurnId>,
+    /// The expected turn that the CLI says it has begun with.
+    begun: Option<TurnId>,
+    /// Whether this CLI tells which message a turn belongs to; older ones do not, and the order decides.
+    tells_beginnings: bool,
+    turn: Option<Turn>,
+    model: String,
+    waiting: VecDeque<Value>,
+    spending: Spending,
+    /// Whether a note is shown that the next sign of life clears.
+    noted: bool,
+    interrupting: bool,
+}
+
+impl Translator {
+    pub fn new(session_id: SessionId) -> Self {
+        Self {
+            envelopes: Envelopes::new(session_id),
+            expected: VecDeque::new(),
+            begun: None,
+            tells_beginnings: false,
+            turn: None,
+            model: String::new(),
+            waiting: VecDeque::new(),
+            spending: Spending::default(),
+            noted: false,
+            interrupting: false,
+        }
+    }
+
+    /// Tells that a message for this turn is about to be written. Its user line carries the turn id as `uuid`.
+    pub fn expect(&mut self, turn_id: TurnId) {
+        self.expected.push_back(turn_id);
+    }
+
+    /// Tells that an interrupt was asked for, so that an error that ends the turn is no error.
+    pub fn interrupting(&mut self) {
+        self.interrupting = self.is_working();
+    }
+
+    /// Tells whether a turn runs or is about to.
+    pub fn is_working(&self) -> bool {
+        self.turn.is_some() || !self.expected.is_empty()
+    }
+
+    /// Begins the turns that were expected and never came, so that their failure has a place to be said.
+    pub fn begin_expected(&mut self, now: &Now) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        while let Some(turn_id) = self.expected.front().cloned() {
+            self.begun = Some(turn_id);
+            self.begin_turn(&now.iso(), &mut heard);
+        }
+        heard
+    }
+
+    /// Reads one line.
+    pub fn line(&mut self, now: &Now, line: &Value) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        let timestamp = optional_text(line, "/timestamp").map_or_else(|| now.iso(), str::to_owned);
+        match text(line, "/type") {
+            "system" => self.system(line, &timestamp, now, &mut heard),
+            "stream_event" => {
+                self.ensure_turn(&timestamp, &mut heard);
+                if text(line, "/event/type") == "message_start" {
+                    self.clear_note(&mut heard);
+                }
+                self.in_turn(now, &timestamp, &mut heard, |turn| turn.stream_event(line));
+            }
+            "assistant" | "user" => self.message(line, &timestamp, now, &mut heard),
+            "result" => self.result(line, &timestamp, now, &mut heard),
+            "command_lifecycle" => self.lifecycle(line, &timestamp, &mut heard),
+            "control_request" => heard.push(Heard::Asked {
+                request_id: text(line, "/request_id").to_owned(),
+                request: line.get("request").cloned().unwrap_or_default(),
+            }),
+            "control_response" => heard.push(answered(line)),
+            "control_cancel_request" => {
+                heard.push(Heard::Withdrawn { request_id: text(line, "/request_id").to_owned() });
+            }
+            other => tracing::trace!(line_type = other, "claude said something that we do not show"),
+        }
+        heard
+    }
+
+    fn system(&mut self, line: &Value, timestamp: &str, now: &Now, heard: &mut Vec<Heard>) {
+        match text(line, "/subtype") {
+            "init" => {
+                text(line, "/model").clone_into(&mut self.model);
+                self.ensure_turn(timestamp, heard);
+                heard.push(Heard::Init {
+                    model: self.model.clone(),
+                    mode: text(line, "/permissionMode").to_owned(),
+                });
+                for waiting in std::mem::take(&mut self.waiting) {
+                    self.in_turn(now, timestamp, heard, |turn| turn.message(&waiting));
+                }
+            }
+            "api_retry" => {
+                let attempt = number(line, "/attempt").unwrap_or_default();
+                let limit = number(line, "/max_retries").unwrap_or_default();
+                let seconds = number(line, "/retry_delay_ms").unwrap_or_default() as f64 / 1000.0;
+                let status =
+                    number(line, "/error_status").map(|status| format!(" ({status})")).unwrap_or_default();
+                let error = optional_text(line, "/error").unwrap_or("failed").replace('_', " ");
+                self.note(
+                    format!("API {error}{status}, retry {attempt} of {limit} in {seconds:.1} s"),
+                    heard,
+                );
+            }
+            "status" if text(line, "/status") == "compacting" => {
+                self.note("compacting the conversation".to_owned(), heard);
+            }
+            "informational" if text(line, "/level") == "warning" => {
+                self.note(text(line, "/content").to_owned(), heard);
+            }
+            _ => {}
+        }
+    }
+
+    /// A whole message: a finished block of the stream, a subagent's, a tool's results.
+    fn message(&mut self, line: &Value, timestamp: &str, now: &Now, heard: &mut Vec<Heard>) {
+        let of_subagent = optional_text(line, "/parent_tool_use_id").is_some();
+        if self.turn.is_none() && of_subagent {
+            // A turn of its own for these could stay open for ever: nothing says when a subagent's last line came.
+            if self.waiting.len() == WAITING_LINES {
+                self.waiting.pop_front();
+            }
+            self.waiting.push_back(line.clone());
+            return;
+        }
+        // What the CLI writes into the conversation by itself (reminders, "[Request interrupted by user]") is no
+        // turn, and an API failure is told by `result`.
+        let tells = text(line, "/type") == "assistant" || has_tool_result(line);
+        if !tells || line.get("is_api_error_message") == Some(&Value::Bool(true)) {
+            return;
+        }
+        self.ensure_turn(timestamp, heard);
+        self.clear_note(heard);
+        self.in_turn(now, timestamp, heard, |turn| turn.message(line));
+    }
+
+    fn result(&mut self, line: &Value, timestamp: &str, now: &Now, heard: &mut Vec<Heard>) {
+        if self.turn.is_none() && self.expected.is_empty() {
+            return;
+        }
+        if self.turn.is_none() {
+            // A result without a head answers the message that waits longest.
+            self.begun = self.begun.take().or_else(|| self.expected.front().cloned());
+        }
+        self.ensure_turn(timestamp, heard);
+        self.clear_note(heard);
+        let ending = ending::read(line, std::mem::take(&mut self.interrupting));
+        let context = self.turn.as_ref().and_then(Turn::context_tokens);
+        let usage = self.spending.usage(line, &self.model, context);
+        self.in_turn(now, timestamp, heard, |turn| turn.close(&ending));
+        let finish_reason = optional_text(line, "/terminal_reason").or(optional_text(line, "/stop_reason"));
+        let done = StreamEvent::ResponseDone {
+            status: ending.status,
+            finish_reason: finish_reason.map(str::to_owned),
+            error: ending.error,
+            usage: Some(usage),
+        };
+        self.in_turn(now, timestamp, heard, |_| vec![done]);
+        self.turn = None;
+    }
+
+    /// Says which message the CLI works on now (from 2.1.3xx on, for user lines with a `uuid`).
+    fn lifecycle(&mut self, line: &Value, timestamp: &str, heard: &mut Vec<Heard>) {
+        self.tells_beginnings = true;
+        let turn_id = TurnId::from(text(line, "/command_uuid"));
+        if !self.expected.contains(&turn_id) {
+            return;
+        }
+        match text(line, "/state") {
+            "started" => self.begun = Some(turn_id),
+            state @ ("completed" | "cancelled") => {
+                // It was taken into a running turn, or dropped: its own turn never came, and must not wait for ever.
+                self.expected.retain(|expected| *expected != turn_id);
+                self.begun = self.begun.take().filter(|begun| *begun != turn_id);
+                let status =
+                    if state == "completed" { ResponseStatus::Completed } else { ResponseStatus::Cancelled };
+                let start = self.response_start();
+                let done =
+                    StreamEvent::ResponseDone { status, finish_reason: None, error: None, usage: None };
+                for event in [start, done] {
+                    heard.push(Heard::Event(Box::new(self.envelopes.wrap(&turn_id, timestamp, event))));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn ensure_turn(&mut self, timestamp: &str, heard: &mut Vec<Heard>) {
+        if self.turn.is_none() {
+            self.begin_turn(timestamp, heard);
+        }
+    }
+
+    fn begin_turn(&mut self, timestamp: &str, heard: &mut Vec<Heard>) {
+        let bound = match self.begun.take() {
+            Some(begun) => Some(begun),
+            // The CLI would have said that it begins with our message; so this turn is its own.
+            None if self.tells_beginnings => None,
+            None => self.expected.front().cloned(),
+        };
+        let turn_id = match bound {
+            Some(turn_id) => {
+                self.expected.retain(|expected| *expected != turn_id);
+                turn_id
+            }
+            None => chartroom_sessions::provider::new_turn_id(),
+        };
+        let event = self.response_start();
+        heard.push(Heard::Event(Box::new(self.envelopes.wrap(&turn_id, timestamp, event))));
+        self.turn = Some(Turn::new(turn_id));
+    }
+
+    fn response_start(&self) -> StreamEvent {
+        StreamEvent::ResponseStart { model_id: self.model.clone(), provider_id: PROVIDER_ID.to_owned() }
+    }
+
+    fn in_turn(
+        &mut self,
+        now: &Now,
+        timestamp: &str,
+        heard: &mut Vec<Heard>,
+        read: impl FnOnce(&mut Turn) -> Vec<StreamEvent>,
+    ) {
+        let Some(turn) = &mut self.turn else { return };
+        turn.now = now.monotonic;
+        let events = read(turn);
+        let turn_id = &turn.id;
+        let wrapped = events.into_iter().map(|event| self.envelopes.wrap(turn_id, timestamp, event));
+        heard.extend(wrapped.map(|envelope| Heard::Event(Box::new(envelope))));
+    }
+
+    fn note(&mut self, note: String, heard: &mut Vec<Heard>) {
+        self.noted = true;
+        heard.push(Heard::Note(Some(note)));
+    }
+
+    fn clear_note(&mut self, heard: &mut Vec<Heard>) {
+        if std::mem::take(&mut self.noted) {
+            heard.push(Heard::Note(None));
+        }
+    }
+}
+
+fn has_tool_result(line: &Value) -> bool {
+    list(line, "/message/content").iter().any(|block| text(block, "/type") == "tool_result")
+}
+
+fn answered(line: &Value) -> Heard {
+    let request_id = text(line, "/response/request_id").to_owned();
+    let outcome = if text(line, "/response/subtype") == "success" {
+        Ok(line.pointer("/response/response").cloned().unwrap_or_default())
+    } else {
+        Err(optional_text(line, "/response/error").unwrap_or("claude refused without a reason").to_owned())
+    };
+    Heard::Answered { request_id, outcome }
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ending {
+    pub(crate) status: ResponseStatus,
+    pub(crate) error: Option<ErrorDetail>,
+}

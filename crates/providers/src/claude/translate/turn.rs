@@ -1,0 +1,358 @@
+//! One turn: its messages, their blocks, its tool calls.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use chartroom_protocol::ids::{CallId, ItemId, TurnId};
+use chartroom_protocol::stream::{ErrorDetail, FinalizedItem, ItemType, Origin, ResponseStatus, StreamEvent};
+use serde_json::{Map, Value};
+
+use super::{Ending, PROVIDER_ID};
+use crate::claude::detail;
+use crate::json::{list, number, object, object_from, optional_text, text};
+
+/// A turn that runs.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) id: TurnId,
+    /// When the line that is being read came; for how long a tool took.
+    pub(super) now: Duration,
+    next_ordinal: u32,
+    /// The message that is being streamed.
+    message: Option<Message>,
+    /// Whole messages of subagents, by their id: ordinal and next block index.
+    whole: HashMap<String, (u32, usize)>,
+    calls: BTreeMap<String, Call>,
+}
+
+#[derive(Debug)]
+struct Message {
+    id: String,
+    ordinal: u32,
+    blocks: BTreeMap<usize, Block>,
+    context_tokens: u64,
+}
+
+#[derive(Debug)]
+struct Block {
+    item_id: ItemId,
+    kind: BlockKind,
+    /// Text or JSON so far.
+    content: String,
+    done: bool,
+}
+
+#[derive(Debug, Clone)]
+enum BlockKind {
+    Text,
+    Thinking,
+    Tool { name: String, call_id: CallId },
+}
+
+/// A tool call whose result is awaited.
+#[derive(Debug)]
+struct Call {
+    name: String,
+    arguments: Map<String, Value>,
+    since: Duration,
+}
+
+impl Turn {
+    pub(super) fn new(id: TurnId) -> Self {
+        Self {
+            id,
+            now: Duration::ZERO,
+            next_ordinal: 0,
+            message: None,
+            whole: HashMap::new(),
+            calls: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the size of the context as the last message reported it.
+    pub(super) fn context_tokens(&self) -> Option<u64> {
+        self.message.as_ref().map(|message| message.context_tokens).filter(|tokens| *tokens > 0)
+    }
+
+    /// Reads one raw event of the model's stream.
+    pub(super) fn stream_event(&mut self, line: &Value) -> Vec<StreamEvent> {
+        let Some(event) = line.get("event") else { return Vec::new() };
+        let index = number(event, "/index").unwrap_or_default() as usize;
+        match text(event, "/type") {
+            "message_start" => self.message_start(event),
+            "content_block_start" => {
+                event.get("content_block").map(|block| self.block_start(index, block)).unwrap_or_default()
+            }
+            "content_block_delta" => self.block_delta(index, event),
+            "message_delta" => {
+                let output = number(event, "/usage/output_tokens").unwrap_or_default();
+                if let Some(message) = &mut self.message {
+                    message.context_tokens += output;
+                }
+                Vec::new()
+            }
+            // A block that has stopped is final when the message is: it may still be abandoned.
+            "message_stop" => {
+                let abandoned =
+                    number(line, "/abandoned_blocks/from_block_index").map(|index| index as usize);
+                self.message_stop(abandoned)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn message_start(&mut self, event: &Value) -> Vec<StreamEvent> {
+        let events = self.message_stop(None);
+        let tokens = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"]
+            .iter()
+            .filter_map(|field| event.pointer("/message/usage")?.get(field)?.as_u64())
+            .sum();
+        self.message = Some(Message {
+            id: text(event, "/message/id").to_owned(),
+            ordinal: self.next_ordinal,
+            blocks: BTreeMap::new(),
+            context_tokens: tokens,
+        });
+        self.next_ordinal += 1;
+        events
+    }
+
+    fn block_start(&mut self, index: usize, content: &Value) -> Vec<StreamEvent> {
+        let turn_id = self.id.clone();
+        let Some(message) = &mut self.message else { return Vec::new() };
+        let item_id = ItemId(format!("{turn_id}:{}:{index}", message.ordinal));
+        let Some(kind) = kind(content) else { return Vec::new() };
+        let start = item_start(&item_id, &kind, None);
+        message.blocks.insert(index, Block { item_id, kind, content: String::new(), done: false });
+        vec![start]
+    }
+
+    fn block_delta(&mut self, index: usize, event: &Value) -> Vec<StreamEvent> {
+        let Some(block) = self.message.as_mut().and_then(|message| message.blocks.get_mut(&index)) else {
+            return Vec::new();
+        };
+        let delta = match text(event, "/delta/type") {
+            "text_delta" => text(event, "/delta/text"),
+            "thinking_delta" => text(event, "/delta/thinking"),
+            "input_json_delta" => text(event, "/delta/partial_json"),
+            _ => "",
+        };
+        if delta.is_empty() || block.done {
+            return Vec::new();
+        }
+        block.content.push_str(delta);
+        vec![StreamEvent::ItemDelta { item_id: block.item_id.clone(), delta_content: delta.to_owned() }]
+    }
+
+    /// Ends what the stream left open: as it stands, or as failed where the CLI has given it up.
+    fn message_stop(&mut self, abandoned_from: Option<usize>) -> Vec<StreamEvent> {
+        let Some(message) = &mut self.message else { return Vec::new() };
+        let mut events = Vec::new();
+        let mut calls = Vec::new();
+        for (index, block) in message.blocks.iter_mut().filter(|(_, block)| !block.done) {
+            block.done = true;
+            if abandoned_from.is_some_and(|from| *index >= from) {
+                let error = ErrorDetail {
+                    code: "RESPONSE_ERROR".to_owned(),
+                    message: "the stream broke off here; the agent asked again".to_owned(),
+                };
+                events.push(StreamEvent::ItemError { item_id: block.item_id.clone(), error });
+                continue;
+            }
+            let final_item = finalized(&block.kind, &block.content);
+            calls.extend(call_of(&final_item));
+            events.push(StreamEvent::ItemDone { item_id: block.item_id.clone(), final_item });
+        }
+        for (id, name, arguments) in calls {
+            self.calls.insert(id, Call { name, arguments, since: self.now });
+        }
+        events
+    }
+
+    /// Reads a whole message: `assistant` or `user`.
+    pub(super) fn message(&mut self, line: &Value) -> Vec<StreamEvent> {
+        let parent = optional_text(line, "/parent_tool_use_id").map(CallId::from);
+        let blocks = list(line, "/message/content");
+        if text(line, "/type") == "user" {
+            return blocks
+                .iter()
+                .filter(|block| text(block, "/type") == "tool_result")
+                .flat_map(|block| self.tool_result(line, block))
+                .collect();
+        }
+        let id = text(line, "/message/id");
+        blocks.iter().flat_map(|block| self.whole_block(id, block, parent.clone())).collect()
+    }
+
+    /// A finished block: of the streamed message, which it makes final, or of one that was not streamed.
+    fn whole_block(&mut self, id: &str, content: &Value, parent: Option<CallId>) -> Vec<StreamEvent> {
+        let Some(kind) = kind(content) else { return Vec::new() };
+        let final_item = finalized_from(&kind, content);
+        if let Some((call_id, name, arguments)) = call_of(&final_item) {
+            self.calls.insert(call_id, Call { name, arguments, since: self.now });
+        }
+        let streamed = self.message.as_mut().filter(|message| message.id == id && parent.is_none());
+        if let Some(message) = streamed
+            && let Some(block) = message.blocks.values_mut().find(|block| !block.done && block.kind.is(&kind))
+        {
+            block.done = true;
+            // A thinking block may come back sealed: its text is then only in the deltas.
+            let sealed =
+                matches!(&final_item, FinalizedItem::Reasoning { content, .. } if content.is_empty());
+            let final_item = if sealed { finalized(&block.kind, &block.content) } else { final_item };
+            return vec![StreamEvent::ItemDone { item_id: block.item_id.clone(), final_item }];
+        }
+        let (ordinal, index) = match self.whole.get_mut(id) {
+            Some((ordinal, next)) => {
+                *next += 1;
+                (*ordinal, *next)
+            }
+            None => {
+                let ordinal = self.next_ordinal;
+                self.next_ordinal += 1;
+                self.whole.insert(id.to_owned(), (ordinal, 0));
+                (ordinal, 0)
+            }
+        };
+        let item_id = ItemId(format!("{}:{ordinal}:{index}", self.id));
+        vec![item_start(&item_id, &kind, parent), StreamEvent::ItemDone { item_id, final_item }]
+    }
+
+    fn tool_result(&mut self, line: &Value, block: &Value) -> Vec<StreamEvent> {
+        let id = text(block, "/tool_use_id");
+        let call = self.calls.remove(id);
+        let output = detail::result_text(block.get("content"));
+        let is_error = block.get("is_error").and_then(Value::as_bool).unwrap_or(false);
+        let duration = call.as_ref().map(|call| self.now.saturating_sub(call.since));
+        let name = call.as_ref().map(|call| call.name.as_str()).unwrap_or_default();
+        let arguments = call.as_ref().map(|call| &call.arguments);
+        let detail = detail::of_result(name, arguments, line.get("tool_use_result"), &output, duration);
+        // Without a call of that id this is where the item begins; the processor names it `unknown_tool`.
+        let ordinal = self.next_ordinal.saturating_sub(1);
+        let item_id = ItemId(format!("{}:{ordinal}:tool:{id}", self.id));
+        let call_id = CallId::from(id);
+        vec![
+            StreamEvent::ItemStart {
+                item_id: item_id.clone(),
+                item_type: ItemType::FunctionCallOutput,
+                initial_content: None,
+                name: None,
+                call_id: Some(call_id.clone()),
+                parent_call_id: optional_text(line, "/parent_tool_use_id").map(CallId::from),
+            },
+            StreamEvent::ItemDone {
+                item_id,
+                final_item: FinalizedItem::FunctionCallOutput {
+                    call_id,
+                    output,
+                    is_error,
+                    detail: Some(detail),
+                },
+            },
+        ]
+    }
+
+    /// Ends what is open when the turn ends: no item may look as if it still ran.
+    pub(super) fn close(&mut self, ending: &Ending) -> Vec<StreamEvent> {
+        let mut events = Vec::new();
+        match (ending.status, &ending.error) {
+            (ResponseStatus::Error, Some(error)) => {
+                for block in self.message.iter_mut().flat_map(|message| message.blocks.values_mut()) {
+                    if !std::mem::replace(&mut block.done, true) {
+                        let item_id = block.item_id.clone();
+                        events.push(StreamEvent::ItemError { item_id, error: error.clone() });
+                    }
+                }
+            }
+            _ => events.extend(self.message_stop(None)),
+        }
+        if ending.status != ResponseStatus::Completed {
+            for (id, _) in std::mem::take(&mut self.calls) {
+                events.push(unanswered(&self.id, &id));
+            }
+        }
+        events
+    }
+}
+
+impl BlockKind {
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Text, Self::Text) | (Self::Thinking, Self::Thinking) => true,
+            (Self::Tool { call_id, .. }, Self::Tool { call_id: other, .. }) => call_id == other,
+            _ => false,
+        }
+    }
+}
+
+fn kind(content: &Value) -> Option<BlockKind> {
+    match text(content, "/type") {
+        "text" => Some(BlockKind::Text),
+        "thinking" => Some(BlockKind::Thinking),
+        // `tool_use`, `server_tool_use`, `mcp_tool_use`: whatever has a name and an id is a call.
+        _ => {
+            let name = optional_text(content, "/name")?.to_owned();
+            let call_id = CallId::from(optional_text(content, "/id")?);
+            Some(BlockKind::Tool { name, call_id })
+        }
+    }
+}
+
+fn item_start(item_id: &ItemId, kind: &BlockKind, parent_call_id: Option<CallId>) -> StreamEvent {
+    let (item_type, name, call_id) = match kind {
+        BlockKind::Text => (ItemType::Message, None, None),
+        BlockKind::Thinking => (ItemType::Reasoning, None, None),
+        BlockKind::Tool { name, call_id } => {
+            (ItemType::FunctionCall, Some(name.clone()), Some(call_id.clone()))
+        }
+    };
+    let item_id = item_id.clone();
+    StreamEvent::ItemStart { item_id, item_type, initial_content: None, name, call_id, parent_call_id }
+}
+
+fn finalized(kind: &BlockKind, content: &str) -> FinalizedItem {
+    match kind {
+        BlockKind::Text => FinalizedItem::Message { content: content.to_owned(), origin: Origin::Agent },
+        BlockKind::Thinking => {
+            FinalizedItem::Reasoning { content: content.to_owned(), provider_id: PROVIDER_ID.to_owned() }
+        }
+        BlockKind::Tool { name, call_id } => FinalizedItem::FunctionCall {
+            name: name.clone(),
+            call_id: call_id.clone(),
+            arguments: object_from(content),
+        },
+    }
+}
+
+fn finalized_from(kind: &BlockKind, content: &Value) -> FinalizedItem {
+    match kind {
+        BlockKind::Text => finalized(kind, text(content, "/text")),
+        BlockKind::Thinking => finalized(kind, text(content, "/thinking")),
+        BlockKind::Tool { name, call_id } => FinalizedItem::FunctionCall {
+            name: name.clone(),
+            call_id: call_id.clone(),
+            arguments: object(content.get("input")),
+        },
+    }
+}
+
+fn call_of(item: &FinalizedItem) -> Option<(String, String, Map<String, Value>)> {
+    match item {
+        FinalizedItem::FunctionCall { name, call_id, arguments } => {
+            Some((call_id.as_str().to_owned(), name.clone(), arguments.clone()))
+        }
+        _ => None,
+    }
+}
+
+fn unanswered(turn_id: &TurnId, id: &str) -> StreamEvent {
+    StreamEvent::ItemDone {
+        item_id: ItemId(format!("{turn_id}:tool:{id}")),
+        final_item: FinalizedItem::FunctionCallOutput {
+            call_id: CallId::from(id),
+            output: "no result: the turn ended first".to_owned(),
+            is_error: true,
+            detail: None,
+        },
+    }
+}

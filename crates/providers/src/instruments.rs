@@ -1,0 +1,47 @@
+//! What the chartroom lends an agent: the seam through which senses and charts reach a session.
+//!
+//! An agent asks in its own protocol; what answers is handed in by the front door, so that no provider knows a
+//! language server or an index.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+/// The tools and the after-edit word for the agents of one project.
+#[async_trait]
+pub trait Instruments: Send + Sync {
+    /// Returns the names of the MCP servers that are answered in process.
+    fn mcp_servers(&self) -> Vec<String>;
+
+    /// Answers one JSON-RPC message to such a server; `None` for a notification.
+    ///
+    /// An agent may connect twice: `initialize` must answer the same again.
+    async fn mcp_message(&self, server: &str, message: Value) -> Option<Value>;
+
+    /// Returns a text that the model should read after a tool has run, e.g. what the compiler says of an edit.
+    async fn after_tool(&self, use_of_tool: ToolUse) -> Option<String>;
+
+    /// Returns the tools after which [`after_tool`](Self::after_tool) wants to be asked, as a matcher: `Write|Edit`.
+    fn after_tools(&self) -> String {
+        "Write|Edit|MultiEdit|NotebookEdit".to_owned()
+    }
+
+    /// Returns MCP servers for agents that connect by themselves, in ACP's shape (`{"type":"http",…}`).
+    fn acp_mcp_servers(&self) -> Vec<Value> {
+        Vec::new()
+    }
+}
+
+/// A tool that has just run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolUse {
+    pub tool_name: String,
+    pub input: Value,
+    pub response: Value,
+    pub cwd: PathBuf,
+}
+
+/// Makes the instruments for a project's next session; `None` where there are none.
+pub type InstrumentsFor = Arc<dyn Fn(&Path) -> Option<Arc<dyn Instruments>> + Send + Sync>;

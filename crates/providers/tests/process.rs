@@ -1,0 +1,8 @@
+//! Providers with fake agents as real processes: what happens between spawn and the last process of the tree.
+
+#[path = "process/acp.rs"]
+mod acp;
+#[path = "process/claude.rs"]
+mod claude;
+#[path = "process/stage.rs"]
+mod stage;
