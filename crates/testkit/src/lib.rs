@@ -1,6 +1,7 @@
 //! The rehearsal: fixtures, scripted fakes, scripted model APIs. For tests only, so it may panic with a clear word.
 
 pub mod fakes;
+pub mod hostile;
 pub mod model_api;
 pub mod project;
 pub mod tools;

@@ -182,7 +182,7 @@ impl SpawnGate {
         query: &ProgramQuery,
     ) -> Result<ResolvedProgram, GateError> {
         self.add_root(root);
-        lookup::resolve(root, query, self.is_trusted(root), &self.safe_path(root))
+        lookup::resolve(root, query, self.is_trusted(root), &self.lookup_path())
     }
 
     /// Starts a process, if the workspace's trust allows it. Must be called within a tokio runtime.
@@ -198,7 +198,7 @@ impl SpawnGate {
         let env = environment::of_child(
             request.kind,
             &self.shared.parent_env,
-            &self.safe_path(&request.root),
+            &self.child_path(&request, trusted),
             &request.pass_env,
             &request.env,
         );
@@ -221,13 +221,27 @@ impl SpawnGate {
         Ok(child)
     }
 
-    /// PATH without what must not be looked up for this workspace.
-    fn safe_path(&self, root: &CanonicalRoot) -> Vec<PathBuf> {
+    /// PATH without its empty and relative entries and without those that lead into a workspace.
+    ///
+    /// Programs are looked up without any of them: a project's own come by name of their folder, and git or an
+    /// agent never comes from a project.
+    fn lookup_path(&self) -> Vec<PathBuf> {
         let roots: Vec<CanonicalRoot> = self.shared.state().roots.iter().cloned().collect();
-        // Entries inside the workspace itself are the user's own doing and fine once it is trusted.
+        self.path_outside_of(&roots)
+    }
+
+    /// PATH as a child gets it. An agent in a trusted workspace keeps the entries that lead into that one: the
+    /// user has put them there, as activating a venv does.
+    fn child_path(&self, request: &SpawnRequest, trusted: bool) -> Vec<PathBuf> {
+        let keeps_own = trusted && request.kind == ChildKind::Agent;
+        let roots = self.shared.state().roots.clone();
         let forbidden: Vec<CanonicalRoot> =
-            roots.into_iter().filter(|other| other != root || !self.is_trusted(root)).collect();
-        lookup::safe_path(self.shared.parent_env.get(OsStr::new("PATH")), &forbidden)
+            roots.into_iter().filter(|root| !(keeps_own && *root == request.root)).collect();
+        self.path_outside_of(&forbidden)
+    }
+
+    fn path_outside_of(&self, roots: &[CanonicalRoot]) -> Vec<PathBuf> {
+        lookup::safe_path(self.shared.parent_env.get(OsStr::new("PATH")), roots)
     }
 
     /// Remembers a child until it ends, and has it killed when its trust goes.
