@@ -1,5 +1,6 @@
 //! The real front door over a new data folder, without a socket: requests go in, answers come out.
 #![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(unreachable_pub, reason = "a module of a test binary has no outside")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a helper of tests may fail them")]
 
 use std::path::Path;

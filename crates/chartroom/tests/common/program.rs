@@ -1,5 +1,6 @@
 //! The real binary, with a home folder and an environment of its own.
 #![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(unreachable_pub, reason = "a module of a test binary has no outside")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a helper of tests may fail them")]
 #![allow(clippy::disallowed_methods, reason = "the program under test is started as a shell would")]
 
