@@ -1,9 +1,12 @@
 //! The wiring: the only place that constructs concrete implementations.
 
+mod agents;
+
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use chartroom_sessions::store::Store;
+use chartroom_sessions::{Limits, SessionService};
 use chartroom_transport::Keeper;
 use chartroom_workspace::{SpawnGate, TrustStore, gate};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -14,19 +17,22 @@ use crate::data::DataFolder;
 use crate::http::{Access, Secret};
 use crate::projects::Projects;
 
+/// How long agents get to end by themselves; with the connections' time it stays within the 5 s that are promised.
+const ENDING: Duration = Duration::from_secs(3);
+
 /// Everything a running server has, shared by all its requests.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct App {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
     config: Config,
     data: DataFolder,
     access: Arc<Access>,
     gate: SpawnGate,
     projects: Projects,
+    sessions: SessionService,
     /// What the user should know about the start, e.g. a store that had to be set aside.
     notes: Vec<String>,
     started: Instant,
@@ -57,7 +63,13 @@ impl App {
         Ok(Self {
             inner: Arc::new(Inner {
                 access: Arc::new(Access::new(token)),
-                projects: Projects::new(opened.store, gate.clone()),
+                projects: Projects::new(opened.store.clone(), gate.clone()),
+                sessions: SessionService::new(
+                    opened.store,
+                    agents::registry(&config, &gate),
+                    agents::folder_check(&gate),
+                    Limits::default(),
+                ),
                 gate,
                 notes,
                 started: Instant::now(),
@@ -89,6 +101,10 @@ impl App {
         &self.inner.projects
     }
 
+    pub fn sessions(&self) -> &SessionService {
+        &self.inner.sessions
+    }
+
     /// Returns what the user should know about this start.
     pub fn notes(&self) -> &[String] {
         &self.inner.notes
@@ -111,6 +127,16 @@ impl App {
     /// Ends sockets, sessions and every child. Called once, when the server stops.
     pub async fn close(&self) {
         self.inner.closing.cancel();
+        if tokio::time::timeout(ENDING, self.inner.sessions.shutdown()).await.is_err() {
+            // Their keepers end them with us, a moment later.
+            tracing::warn!("some agents did not end in time and are killed");
+        }
+    }
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").field("data", &self.inner.data).finish_non_exhaustive()
     }
 }
 
