@@ -1,5 +1,7 @@
 //! Children under a real keeper: what they are given, what we learn of them, and that nothing outlives us.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
+
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;

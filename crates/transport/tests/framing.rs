@@ -1,5 +1,7 @@
 //! Both framings, over every way a stream can be cut into reads.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
+
 use bytes::{Bytes, BytesMut};
 use chartroom_transport::codec::{Codec, Frame, Framing, Json, Received};
 use proptest::prelude::*;

@@ -1,5 +1,7 @@
 //! The JSON-RPC peer, against another peer and against a hand-held end of the pipe.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! The spawn gate: what a child is given, what it is refused, and when it is ended.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;

@@ -1,5 +1,7 @@
 //! The hostile repository: nothing of it runs while it is untrusted, and everything is alive once it is.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

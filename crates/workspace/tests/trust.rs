@@ -1,5 +1,7 @@
 //! The trust store: what is remembered, what is forgotten, and what cannot be forged.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
