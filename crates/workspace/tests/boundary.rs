@@ -158,7 +158,7 @@ fn a_root_inside_of_a_dependency_is_a_workspace_like_any_other() {
 }
 
 #[test]
-fn ec_29_br_34_a_file_given_to_a_tool_is_opened_inside_or_not_at_all() {
+fn a_file_given_to_a_tool_is_opened_inside_or_not_at_all() {
     let (folder, root) = fixture();
     let (_file, path) = open_file(&root, Path::new("src/main.rs")).unwrap();
     assert_eq!(path, root.as_path().join("src/main.rs"));
