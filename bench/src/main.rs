@@ -1,0 +1,45 @@
+//! The scales: each benchmark measures ours and its baseline in one run and prints JSON lines.
+//!
+//! `chartroom-bench [NAME…]` runs all, or those named. `cargo xtask bench` builds everything first and makes a table.
+//! To add one: a file with a `run` function, and its line in [`BENCHMARKS`].
+
+mod idle;
+mod measurement;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use measurement::Measurement;
+
+type Benchmark = fn() -> anyhow::Result<Vec<Measurement>>;
+
+const BENCHMARKS: &[(&str, Benchmark)] = &[("idle", idle::run)];
+
+fn main() -> ExitCode {
+    let names: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(unknown) = names.iter().find(|name| !BENCHMARKS.iter().any(|(known, _)| known == name)) {
+        let known: Vec<&str> = BENCHMARKS.iter().map(|(name, _)| *name).collect();
+        eprintln!("there is no benchmark {unknown}; there are: {}", known.join(", "));
+        return ExitCode::from(2);
+    }
+    for (name, run) in BENCHMARKS {
+        if !names.is_empty() && !names.iter().any(|wanted| wanted == name) {
+            continue;
+        }
+        let printed = run().and_then(|measurements| print(&measurements));
+        if let Err(error) = printed {
+            eprintln!("{name}: {error:#}");
+            return ExitCode::from(3);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn print(measurements: &[Measurement]) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    for measurement in measurements {
+        serde_json::to_writer(&mut stdout, measurement)?;
+        stdout.write_all(b"\n")?;
+    }
+    Ok(())
+}
