@@ -48,7 +48,7 @@ fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-fn display_name(agent: &AgentCommand) -> String {
+pub(crate) fn display_name(agent: &AgentCommand) -> String {
     match agent.name.as_str() {
         "claude-code" => "Claude Code".to_owned(),
         "codex" => "Codex".to_owned(),
@@ -56,7 +56,7 @@ fn display_name(agent: &AgentCommand) -> String {
     }
 }
 
-fn install_command(agent: &AgentCommand) -> String {
+pub(crate) fn install_command(agent: &AgentCommand) -> String {
     match (agent.name.as_str(), agent.command.as_str()) {
         ("claude-code", "claude") => "npm install -g @anthropic-ai/claude-code".to_owned(),
         ("codex", "codex-acp") => "npm install -g @zed-industries/codex-acp".to_owned(),

@@ -1,17 +1,54 @@
 //! The agents as providers, and the question that is asked before one starts.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chartroom_protocol::error::ErrorCode;
-use chartroom_sessions::{FolderCheck, ProviderError, Registry};
+use chartroom_protocol::ids::CliType;
+use chartroom_providers::acp::{AcpConfig, AcpProvider};
+use chartroom_providers::claude::{ClaudeConfig, ClaudeProvider};
+use chartroom_providers::launch;
+use chartroom_sessions::{FolderCheck, Provider, ProviderError, Registry};
 use chartroom_workspace::{CanonicalRoot, GateError, SpawnGate};
 
-use crate::config::Config;
+use crate::agents::{display_name, install_command};
+use crate::config::{AgentCommand, AgentProtocol, Config};
 
 /// Returns a provider for every agent of the config.
-pub(super) fn registry(_config: &Config, _gate: &SpawnGate) -> Registry {
-    Registry::default()
+pub(super) fn registry(config: &Config, gate: &SpawnGate) -> Registry {
+    let mut registry = Registry::default();
+    for agent in config.agent_commands() {
+        registry.register(provider(&agent, gate.clone()));
+    }
+    registry
+}
+
+fn provider(agent: &AgentCommand, gate: SpawnGate) -> Arc<dyn Provider> {
+    let command = launch_command(agent);
+    match agent.protocol {
+        AgentProtocol::StreamJson => {
+            Arc::new(ClaudeProvider::new(gate, ClaudeConfig { command, ..ClaudeConfig::default() }))
+        }
+        AgentProtocol::Acp => {
+            let kind =
+                if agent.name == "codex" { AcpConfig::codex() } else { AcpConfig::agent(command.clone()) };
+            Arc::new(AcpProvider::new(gate, AcpConfig { command, ..kind }))
+        }
+    }
+}
+
+/// The user's words for an agent, as the providers take them.
+fn launch_command(agent: &AgentCommand) -> launch::AgentCommand {
+    launch::AgentCommand {
+        cli_type: CliType::new(&agent.name),
+        name: display_name(agent),
+        program_name: agent.command.clone(),
+        program: Some(PathBuf::from(&agent.command)),
+        args: agent.args.iter().map(OsString::from).collect(),
+        env: agent.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        install: install_command(agent),
+    }
 }
 
 /// An agent starts only in a folder that exists and is trusted; the refusal names the command that mends it.
@@ -28,4 +65,21 @@ pub(super) fn folder_check(gate: &SpawnGate) -> FolderCheck {
         let error = GateError::Untrusted { root, what };
         Err(ProviderError::new(ErrorCode::WorkspaceUntrusted, error.to_string()).with_cause(error))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_words_reach_the_launch() {
+        let text = "[agents.gemini]\ncommand = \"gemini\"\nargs = [\"--acp\"]\nenv = { A = \"1\" }\n";
+        let config: Config = toml::from_str(text).unwrap();
+        let commands = config.agent_commands();
+        let gemini = launch_command(&commands[2]);
+        assert_eq!(
+            (gemini.cli_type.as_str(), gemini.program_name.as_str(), gemini.args, gemini.env.len()),
+            ("gemini", "gemini", vec![OsString::from("--acp")], 1)
+        );
+    }
 }
