@@ -11,6 +11,8 @@ import type {
   SessionListResponse,
   SessionResponse,
   SessionStatusResponse,
+  TurnEvent,
+  Upsert,
 } from './protocol'
 
 /** An answer outside 2xx. `code` is the server's, or `UNREACHABLE` when there was no answer. */
@@ -68,6 +70,12 @@ export const createSession = (params: CreateSessionParams) =>
   call<SessionResponse>('POST', '/api/session/create', params)
 export const loadSession = (sessionId: string) =>
   call<SessionResponse>('POST', `/api/session/${id(sessionId)}/load`, {})
+/** A page of a conversation before a place that a `session:history` named. */
+export const history = (sessionId: string, before: number) =>
+  call<{ entries: Upsert[]; turns: TurnEvent[]; earlier?: number }>(
+    'GET',
+    `/api/session/${id(sessionId)}/history?before=${before}`,
+  )
 export const sessionStatus = (sessionId: string) =>
   call<SessionStatusResponse>('GET', `/api/session/${id(sessionId)}/status`)
 

@@ -186,7 +186,11 @@ entries: Array<Upsert>,
 /**
  * The turn events, in order.
  */
-turns: Array<TurnEvent>, } | { "type": "session:state", sessionId: SessionId, state: SessionState, 
+turns: Array<TurnEvent>, 
+/**
+ * Set when the conversation is longer than one frame: more can be had before this place.
+ */
+earlier?: number, } | { "type": "session:state", sessionId: SessionId, state: SessionState, 
 /**
  * What the agent is doing or why it is dead, e.g. "API overloaded, retry 2 of 10 in 4 s".
  */

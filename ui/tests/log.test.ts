@@ -118,6 +118,28 @@ describe('the log', () => {
     expect(log.seq).toBe(3)
     expect(log.turns.get('t1')?.end).toEqual(ended('t1'))
   })
+
+  it('takes older history in front and keeps what is newer', () => {
+    const log = new SessionLog()
+    const entries = [message('b', 'old b', 'complete'), message('c', 'c', 'complete')]
+    log.apply({
+      type: 'session:history',
+      sessionId: SESSION,
+      seq: 7,
+      entries,
+      turns: [ended('t1')],
+      earlier: 2,
+    })
+    log.apply(upsert(8, message('b', 'new b')))
+    log.prepend([message('a', 'a', 'complete'), message('b', 'older b')], [started('t1')], undefined)
+    expect([...log.items.values()].map(item => item.type === 'message' && item.content)).toEqual([
+      'a',
+      'new b',
+      'c',
+    ])
+    expect(log.turns.get('t1')).toMatchObject({ modelId: 'm', end: ended('t1') })
+    expect([log.seq, log.earlier]).toEqual([8, undefined])
+  })
 })
 
 describe('the rows', () => {

@@ -177,6 +177,14 @@ export function createApp(around: Surroundings = browserSurroundings()) {
     }
   }
 
+  /** Reads the page of history before what is shown. */
+  async function loadEarlier(session: Session): Promise<void> {
+    const before = session.earlier()
+    if (before === undefined) return
+    const page = await attempt('Earlier messages did not load', () => api.history(session.sessionId, before))
+    if (page && session.earlier() === before) session.prepend(page)
+  }
+
   function projectOf(sessionId: string | undefined): Project | undefined {
     const projectId = sessionId === undefined ? undefined : lists.sessions[sessionId]?.projectId
     return lists.projects.find(project => project.projectId === projectId)
@@ -262,6 +270,7 @@ export function createApp(around: Surroundings = browserSurroundings()) {
     refreshSessions,
     session,
     reload: load,
+    loadEarlier,
     projectOf,
     stateOf,
     titleOf,

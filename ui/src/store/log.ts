@@ -30,12 +30,29 @@ export class SessionLog {
   readonly calls = new Map<string, string>()
   /** Undefined until the first frame: then a subscription asks for everything. */
   seq: number | undefined
+  /** Where older history begins that was not sent yet. */
+  earlier: number | undefined
 
   apply(frame: LogFrame): Change {
-    if (frame.type === 'session:history') return this.replace(frame.entries, frame.turns, frame.seq)
+    if (frame.type === 'session:history') {
+      this.earlier = frame.earlier
+      return this.replace(frame.entries, frame.turns, frame.seq)
+    }
     if (this.seq !== undefined && frame.seq <= this.seq) return NONE
     this.seq = frame.seq
     return frame.type === 'session:upsert' ? this.upsert(frame.payload) : this.turn(frame.payload)
+  }
+
+  /** Puts older history in front. What is known already is newer, so it stays. */
+  prepend(entries: Upsert[], turns: TurnEvent[], earlier: number | undefined): void {
+    const items = [...this.items.values()]
+    const known = [...this.turns.values()]
+    const seq = this.seq
+    this.replace(entries, turns, seq ?? 0)
+    for (const item of items) this.upsert(item)
+    for (const turn of known) this.turns.set(turn.turnId, { ...this.turns.get(turn.turnId), ...turn })
+    this.seq = seq
+    this.earlier = earlier
   }
 
   private replace(entries: Upsert[], turns: TurnEvent[], seq: number): Change {

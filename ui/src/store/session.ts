@@ -7,6 +7,7 @@ import type {
   ServerFrame,
   SessionOptions,
   SessionState,
+  TurnEvent,
   Upsert,
   Usage,
 } from '../protocol'
@@ -38,6 +39,7 @@ export class Session {
   private readonly questionsSignal = createSignal<Question[]>([])
   private readonly queueSignal = createSignal<QueuedMessage[]>([])
   private readonly optionsSignal = createSignal<SessionOptions>({ models: [], modes: [], commands: [] })
+  private readonly earlierSignal = createSignal<number | undefined>()
   private readonly filledSignal = createSignal(false)
   private readonly failureSignal = createSignal<string | undefined>()
 
@@ -52,6 +54,8 @@ export class Session {
   readonly questions = this.questionsSignal[0]
   readonly queue = this.queueSignal[0]
   readonly options = this.optionsSignal[0]
+  /** Where older history can be had, if there is any. */
+  readonly earlier = this.earlierSignal[0]
   /** Whether the server has told the conversation at all. */
   readonly filled = this.filledSignal[0]
   /** Why the session could not be opened, if it could not. */
@@ -122,6 +126,13 @@ export class Session {
     }
   }
 
+  /** Takes a page of older history. */
+  prepend(page: { entries: Upsert[]; turns: TurnEvent[]; earlier?: number }): void {
+    this.log.prepend(page.entries, page.turns, page.earlier)
+    this.listDirty = true
+    this.paint()
+  }
+
   /** Tokens and cost so far: sums over the turns; the context is the last turn's. */
   usage(): Usage | undefined {
     let sum: Usage | undefined
@@ -159,6 +170,7 @@ export class Session {
       if (!this.listDirty) return
       this.listDirty = false
       this.filledSignal[1](true)
+      this.earlierSignal[1](this.log.earlier)
       this.rowsSignal[1](rowsOf(this.log, this.known))
       this.turnsSignal[1](this.log.turns)
       for (const [callId, signal] of this.childSignals) signal[1]([...(this.log.children.get(callId) ?? [])])

@@ -83,16 +83,18 @@ export function Composer(props: { session: Session }) {
     const message = text().trim()
     const attached = images()
     setSending(true)
+    setText('')
+    setImages([])
     try {
       await app.send(
         sessionId,
         message,
         attached.map(attachment => attachment.image),
       )
-      // What was typed while the server answered is a message of its own.
-      setText(now => (now.trim() === message ? '' : now))
-      setImages(now => now.filter(image => !attached.includes(image)))
     } catch (error) {
+      // Nothing that was written is lost: it comes back, before what was typed meanwhile.
+      setText(now => [message, now].filter(Boolean).join('\n'))
+      setImages(now => [...attached, ...now])
       app.notify(`Not sent: ${(error as Error).message}. Your text is still here.`, 'error')
     } finally {
       setSending(false)

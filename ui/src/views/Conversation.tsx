@@ -85,6 +85,7 @@ function Activity(props: { session: Session }) {
 }
 
 function Rows(props: { session: Session }) {
+  const app = useApp()
   let scroller: HTMLElement | undefined
   let inner: HTMLDivElement | undefined
   const [handle, setHandle] = createSignal<VirtualizerHandle | undefined>()
@@ -106,6 +107,15 @@ function Rows(props: { session: Session }) {
       if (!near) setSeen(props.session.rows().length)
       setFollowing(near)
     })
+  }
+
+  // Older rows come in above: the list then keeps its place from the end.
+  const [growingUp, setGrowingUp] = createSignal(false)
+  const earlier = async () => {
+    setFollowing(false)
+    setGrowingUp(true)
+    await app.loadEarlier(props.session)
+    requestAnimationFrame(() => setGrowingUp(false))
   }
 
   onMount(() => {
@@ -137,11 +147,17 @@ function Rows(props: { session: Session }) {
         onScroll={release}
       >
         <div ref={inner}>
+          <Show when={props.session.earlier() !== undefined}>
+            <button type="button" class="earlier button small" onClick={() => void earlier()}>
+              Earlier messages
+            </button>
+          </Show>
           <Virtualizer
             ref={setHandle}
             data={props.session.rows()}
             scrollRef={scroller as HTMLElement}
             bufferSize={600}
+            shift={growingUp()}
           >
             {(row, index) => (
               <div class="row-item" data-key={row.key}>

@@ -11,7 +11,8 @@ export function Markdown(props: { text: string; streaming: boolean }) {
     <div class="markdown">
       <Index each={blocks()}>
         {(block, index) => {
-          const open = () => props.streaming && index === blocks().length - 1
+          // A memo, so that a new block re-renders the one before it and no other.
+          const open = createMemo(() => props.streaming && index === blocks().length - 1)
           return (
             <Switch>
               <Match when={block().kind === 'code'}>

@@ -1,0 +1,33 @@
+//! The scripted model APIs as a program, for stories that are not written in Rust.
+//!
+//! Prints one line with its addresses as JSON. On stdin: `open NAME` opens a gate, `reached NAME` answers
+//! `reached NAME` once a stream waits there. Ends with stdin.
+
+use std::io::Write as _;
+
+use chartroom_testkit::model_api::ModelApi;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+#[tokio::main]
+async fn main() -> std::io::Result<()> {
+    let api = ModelApi::start().await;
+    say(&serde_json::json!({ "anthropic": api.anthropic_url(), "openai": api.openai_url() }).to_string())?;
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    while let Some(line) = lines.next_line().await? {
+        match line.split_once(' ') {
+            Some(("open", gate)) => api.open(gate),
+            Some(("reached", gate)) => {
+                api.reached(gate).await;
+                say(&line)?;
+            }
+            _ => say(&format!("unknown: {line}"))?,
+        }
+    }
+    Ok(())
+}
+
+fn say(line: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}

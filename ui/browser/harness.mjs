@@ -1,0 +1,154 @@
+// What a story needs: a browser, servers, pages that fail the story on any error, and plain assertions.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startMock } from '../mock/server.mjs'
+import { startReal } from './server.mjs'
+
+export const WORKSPACE = fileURLToPath(new URL('../../', import.meta.url))
+const TOOLS = process.env.CHARTROOM_TEST_TOOLS ?? path.join(WORKSPACE, 'target/test-tools')
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+/** How long anything that a story waits for may take on a loaded machine. */
+const PATIENCE_MS = 60_000
+
+/** Every story, in the order of the files. */
+export const stories = []
+
+/** Tells a story: `needs` is `mock` for the page alone, `real` for the real server with real agents. */
+export function story(name, needs, run) {
+  stories.push({ name, needs, run })
+}
+
+function tool(name) {
+  try {
+    return createRequire(path.join(TOOLS, 'browser/'))(name)
+  } catch {
+    throw new Error(`${name} is not in ${TOOLS}/browser: run \`cargo xtask tools\` to install it`)
+  }
+}
+
+export async function launch() {
+  const { chromium } = tool('playwright-core')
+  const executablePath = process.env.CHARTROOM_CHROMIUM ?? '/usr/bin/chromium'
+  if (!existsSync(executablePath)) {
+    throw new Error(`${executablePath} is missing: run \`cargo xtask tools\` to install chromium`)
+  }
+  return chromium.launch({ executablePath, args: FLAGS })
+}
+
+/** Builds the page for the stand-in server; the real server has its own inside. */
+export function buildPage() {
+  execFileSync('npm', ['run', '--silent', 'build', '--', '--logLevel', 'warn'], {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+}
+
+/** One story's surroundings; `end` closes all of it and tells what went wrong in the pages. */
+export class Stage {
+  constructor(browser) {
+    Object.assign(this, { browser, contexts: [], servers: [], troubles: [] })
+  }
+
+  async mock(options) {
+    const mock = await startMock(options)
+    this.servers.push(mock)
+    return mock
+  }
+
+  async real(options) {
+    const real = await startReal({ tools: TOOLS, workspace: WORKSPACE, ...options })
+    this.servers.push(real)
+    return real
+  }
+
+  /** Opens the page of a server in a browser of its own; errors in it are troubles of the story. */
+  async page(url, { width = 1440, height = 900, ...options } = {}) {
+    const context = await this.browser.newContext({ viewport: { width, height }, ...options })
+    context.setDefaultTimeout(PATIENCE_MS)
+    this.contexts.push(context)
+    const page = await context.newPage()
+    const origin = new URL(url).origin
+    page.on('pageerror', error => this.troubles.push(`error in the page: ${error.stack ?? error}`))
+    page.on('console', message => {
+      // A request that fails while the server is away is not the page's fault.
+      if (
+        message.type() === 'error' &&
+        !/Failed to load resource|WebSocket connection/.test(message.text())
+      ) {
+        this.troubles.push(`console: ${message.text()}`)
+      }
+    })
+    page.on('request', request => {
+      const to = new URL(request.url())
+      if (to.protocol.startsWith('http') && to.origin !== origin) this.troubles.push(`left the origin: ${to}`)
+    })
+    await page.goto(url)
+    return page
+  }
+
+  async axe(page, what) {
+    // Not through a script tag: the page's policy forbids it, as it should.
+    await page.evaluate(tool('axe-core').source)
+    const { violations } = await page.evaluate(() => globalThis.axe.run(document))
+    const serious = violations.filter(violation => ['serious', 'critical'].includes(violation.impact))
+    const told = serious.flatMap(violation =>
+      violation.nodes.map(
+        node => `${violation.id} (${violation.impact}): ${node.html.slice(0, 160)} ${node.failureSummary}`,
+      ),
+    )
+    check(told.length === 0, `axe on ${what}:\n${told.join('\n')}`)
+    return violations.length
+  }
+
+  async end() {
+    for (const context of this.contexts) await context.close()
+    for (const server of this.servers) await server.kill()
+    return this.troubles
+  }
+}
+
+export function check(holds, message) {
+  if (!holds) throw new Error(message)
+}
+
+export function equal(actual, expected, message = 'values differ') {
+  const [a, b] = [actual, expected].map(value => JSON.stringify(value))
+  check(a === b, `${message}\n  expected ${b}\n  got      ${a}`)
+}
+
+/** Waits until a condition in node holds. */
+export async function until(what, holds) {
+  const deadline = Date.now() + PATIENCE_MS
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`)
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+}
+
+// What stories do in the page, in its own words.
+
+export const openSession = (page, title) =>
+  page.locator('.sidebar .session', { hasText: title }).first().click()
+
+export async function send(page, text) {
+  await page.getByRole('textbox', { name: 'Message' }).fill(text)
+  await page.keyboard.press('Enter')
+}
+
+/** The texts of the agent's messages that are in the page. */
+export const agentTexts = page => page.locator('.message.agent .said').allInnerTexts()
+
+export const idle = page =>
+  page.locator('.composer').getByRole('button', { name: 'Send the message' }).waitFor()
