@@ -56,6 +56,7 @@ impl Call {
             "parsed_cmd",
             "auto_approved",
             "available_decisions",
+            "reason",
             "proposed_execpolicy_amendment",
         ];
         let mut arguments: Map<String, Value> = self

@@ -123,6 +123,19 @@ impl Translator {
         heard
     }
 
+    /// Shows the call that a permission is asked for: the agent tells of it only once it is allowed.
+    pub fn asked(&mut self, timestamp: &str, tool_call: &Value) -> Vec<Heard> {
+        let Some(turn) = &mut self.turn else { return Vec::new() };
+        let mut tool_call = tool_call.clone();
+        // Its text is the question, not what the tool says; its diffs are what the tool would do.
+        if let Some(content) = tool_call.get_mut("content").and_then(Value::as_array_mut) {
+            content.retain(|part| text(part, "/type") == "diff");
+        }
+        let events = turn.tool(&tool_call, &self.provider_id);
+        let wrapped = events.into_iter().map(|event| self.envelopes.wrap(&turn.id, timestamp, event));
+        wrapped.map(|envelope| Heard::Event(Box::new(envelope))).collect()
+    }
+
     /// Ends the turn with the prompt's answer.
     pub fn answered(&mut self, timestamp: &str, answer: Result<&Value, &ErrorDetail>) -> Vec<Heard> {
         let (status, finish_reason, error) = match answer {

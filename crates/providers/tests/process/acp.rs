@@ -132,6 +132,7 @@ async fn a_permission_is_asked_and_answered() {
         session.handle.answer(params.clone()).await.expect("it waits");
         let late = session.handle.answer(params).await.expect_err("it was answered");
         assert_eq!(late.code, ErrorCode::QuestionNotFound);
+        assert_eq!(asked[1], "call execute");
         let lines = until(&mut session, "ended").await;
         assert_eq!(lines[1], format!("message {said:?}"));
     }
@@ -146,7 +147,12 @@ async fn cancelling_answers_a_pending_permission() {
     session.handle.cancel_turn().await.expect("the fake takes a cancel");
     let lines = until(&mut session, "ended").await;
     assert!(lines[0].starts_with("closed "), "{lines:?}");
-    assert_eq!(lines[1..], ["message \"cancelled\"", "ended Cancelled"]);
+    let expected = [
+        "message \"cancelled\"",
+        "result execute \"no result: the turn ended first\" failed",
+        "ended Cancelled",
+    ];
+    assert_eq!(lines[1..], expected);
 }
 
 #[tokio::test]

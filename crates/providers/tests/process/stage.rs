@@ -1,4 +1,5 @@
 //! A trusted project, a gate, and a listener that prints what a session says.
+#![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -129,6 +130,22 @@ pub(crate) async fn until(session: &mut ProviderSession, done: &str) -> Vec<Stri
     tokio::time::timeout(LIMIT, read).await.expect("the agent gets there")
 }
 
+/// Waits until a message that begins with this is shown, finished or not.
+pub(crate) async fn until_said(session: &mut ProviderSession, beginning: &str) {
+    let read = async {
+        loop {
+            let output = session.outputs.recv().await.expect("the session goes on");
+            if let ProviderOutput::Upsert(upsert) = output
+                && let UpsertBody::Message { content, .. } = upsert.body
+                && content.starts_with(beginning)
+            {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(LIMIT, read).await.expect("the agent says it");
+}
+
 fn print(output: &ProviderOutput) -> Option<String> {
     Some(match output {
         ProviderOutput::Upsert(upsert) => match (&upsert.body, upsert.status) {
@@ -180,4 +197,32 @@ pub(crate) fn lives(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
     !matches!(state, None | Some('Z') | Some('X'))
+}
+
+/// A tool that tells its process id over loopback and then sleeps for longer than any test.
+pub(crate) struct SleepingTool {
+    pub(crate) prompt: String,
+    listener: tokio::net::TcpListener,
+}
+
+/// Makes the prompt that has an agent run such a tool; `prompt` wraps the shell command.
+pub(crate) async fn pid_of_tool(prompt: impl FnOnce(&str) -> String) -> SleepingTool {
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.expect("loopback has a free port");
+    let port = listener.local_addr().expect("a bound listener has an address").port();
+    let command = format!("echo $$ > /dev/tcp/127.0.0.1/{port}; exec sleep 1000");
+    SleepingTool { prompt: prompt(&command), listener }
+}
+
+impl SleepingTool {
+    /// Waits until the tool runs and returns its process id.
+    pub(crate) async fn pid(&self) -> u32 {
+        use tokio::io::AsyncReadExt;
+        let accept = async {
+            let (mut socket, _) = self.listener.accept().await.expect("the tool connects");
+            let mut pid = String::new();
+            socket.read_to_string(&mut pid).await.expect("the tool says its id");
+            pid.trim().parse().expect("a process id")
+        };
+        tokio::time::timeout(LIMIT, accept).await.expect("the tool runs")
+    }
 }

@@ -86,6 +86,10 @@ impl Task {
                 self.n_questions += 1;
                 let question_id = QuestionId(format!("{}:q{}", self.session_id, self.n_questions));
                 let permission = Permission::read(question_id.clone(), &params);
+                let tool_call = params.get("toolCall").cloned().unwrap_or_default();
+                let timestamp = self.now();
+                let heard = self.translator.asked(&timestamp, &tool_call);
+                self.hear(heard).await;
                 let question = permission.question(self.now());
                 self.questions.insert(question_id, (permission, reply));
                 self.pump.output(ProviderOutput::Question(question)).await;
