@@ -7,5 +7,7 @@
 mod claude;
 #[path = "real_agents/codex.rs"]
 mod codex;
+#[path = "real_agents/hostile.rs"]
+mod hostile;
 #[path = "process/stage.rs"]
 mod stage;
