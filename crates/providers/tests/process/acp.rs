@@ -26,6 +26,13 @@ async fn session(stage: &Stage) -> ProviderSession {
 }
 
 #[tokio::test]
+async fn tc_2_1c_the_codex_provider_satisfies_the_interface() {
+    let stage = Stage::new();
+    let provider: Box<dyn Provider> = Box::new(AcpProvider::new(stage.gate.clone(), AcpConfig::codex()));
+    assert_eq!(provider.cli_type().as_str(), "codex");
+}
+
+#[tokio::test]
 async fn tc_4_1a_create_runs_session_new_and_returns_a_session() {
     let stage = Stage::new();
     let session = session(&stage).await;

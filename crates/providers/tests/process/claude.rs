@@ -34,6 +34,13 @@ fn answer(decision: Decision, note: Option<&str>) -> AnswerParams {
 }
 
 #[tokio::test]
+async fn tc_2_1b_the_claude_provider_satisfies_the_interface() {
+    let stage = Stage::new();
+    let provider: Box<dyn Provider> = Box::new(provider(&stage, &[]));
+    assert_eq!(provider.cli_type().as_str(), "fake");
+}
+
+#[tokio::test]
 async fn tc_3_1a_create_starts_a_process_that_stays() {
     let stage = Stage::new();
     let mut session = session(&stage).await;
