@@ -11,7 +11,8 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +44,9 @@ pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output =
                 }
             },
         };
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!("a socket will wait for full packets: {error}");
+        }
         let (door, closing) = (door.clone(), app.closing().clone());
         tokio::spawn(async move {
             converse(stream, door, closing).await;
@@ -62,10 +66,10 @@ pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output =
 }
 
 /// Answers one connection's requests until it ends, or until the server closes and the current one is answered.
-async fn converse(stream: TcpStream, door: Arc<Door>, closing: CancellationToken) {
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!("a socket will wait for full packets: {error}");
-    }
+async fn converse<S>(stream: S, door: Arc<Door>, closing: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let door = door.clone();
         async move { Ok::<_, Infallible>(door.answer(request.map(Body::new)).await) }
@@ -88,3 +92,6 @@ async fn converse(stream: TcpStream, door: Arc<Door>, closing: CancellationToken
         tracing::debug!("a connection ended early: {error}");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -145,3 +145,28 @@ pub fn text_of_files(folder: &Path) -> String {
     }
     text
 }
+
+/// The processes whose environment names this home folder: a test's own server, agents and their children.
+pub fn processes_of(home: &Path) -> Vec<u32> {
+    let marker = home.as_os_str().as_encoded_bytes();
+    let names = |path: PathBuf| {
+        std::fs::read(path).is_ok_and(|bytes| bytes.windows(marker.len()).any(|window| window == marker))
+    };
+    let mut pids: Vec<u32> = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())
+        .filter(|pid| names(format!("/proc/{pid}/environ").into()))
+        .collect();
+    pids.sort_unstable();
+    pids
+}
+
+/// Waits until something is true, for up to a minute; the system has no signal for "a stranger's process ended".
+#[track_caller]
+pub fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let started = std::time::Instant::now();
+    while !is_true() {
+        assert!(started.elapsed() < std::time::Duration::from_secs(60), "{what}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
