@@ -1,5 +1,158 @@
-// The real server with the real agents on a scripted model API: see real.story.mjs.
+// The real server with the real agents on the scripted model API, in folders of its own that go away with it.
 
-export async function startReal() {
-  throw new Error('not yet')
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import readline from 'node:readline'
+
+const PATIENCE_MS = 120_000
+
+export async function startReal({ tools, workspace, claude = {} }) {
+  const bin = process.env.CHARTROOM_BIN_DIR ?? path.join(workspace, 'target/debug')
+  for (const program of ['chartroom', 'model-api']) {
+    if (existsSync(path.join(bin, program))) continue
+    throw new Error(`${bin}/${program} is missing: run \`cargo build --workspace --bins --all-features\``)
+  }
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'chartroom-story-'))
+  const [home, project, data] = ['home', 'project', 'data'].map(name => path.join(folder, name))
+  for (const made of [path.join(home, '.codex'), path.join(project, 'src'), data]) {
+    await mkdir(made, { recursive: true })
+  }
+  await writeFile(path.join(project, 'src/login.ts'), 'export const retries = 0\n')
+  await writeFile(path.join(project, 'hello.txt'), 'hello from the project\n')
+  const model = await startModel(path.join(bin, 'model-api'))
+  await writeFile(path.join(home, '.codex/config.toml'), codexConfig(model.urls.openai))
+  const config = path.join(folder, 'config.toml')
+  const agents = path.join(tools, 'agents/node_modules/.bin')
+  await writeFile(config, chartroomConfig({ agents, home, anthropic: model.urls.anthropic, claude }))
+
+  const env = {
+    PATH: `${path.dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+    HOME: home,
+    CHARTROOM_HOME: data,
+    CHARTROOM_CONFIG: config,
+    TERM: 'dumb',
+  }
+  const real = { project, home, model, port: 0, url: '', child: undefined }
+  real.start = async () => {
+    const args = ['serve', '--port', String(real.port), '--trust', project]
+    const started = await startChild(path.join(bin, 'chartroom'), args, env, /ready: (http\S+)/)
+    real.child = started.child
+    real.url = started.match[1]
+    real.port = Number(new URL(real.url).port)
+  }
+  /** Ends the server the hard way, as a crash would. */
+  real.crash = () => ended(real.child, 'SIGKILL')
+  real.kill = async () => {
+    await ended(real.child, 'SIGTERM')
+    await ended(model.child, 'SIGKILL')
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+  await real.start()
+  return real
+}
+
+async function startModel(program) {
+  const { child, match, lines } = await startChild(program, [], process.env, /^(\{.*\})$/)
+  return {
+    child,
+    urls: JSON.parse(match[1]),
+    open: gate => child.stdin.write(`open ${gate}\n`),
+    /** Resolves when a stream waits at the gate. */
+    reached: gate =>
+      new Promise(resolve => {
+        const hear = line => {
+          if (line !== `reached ${gate}`) return
+          lines.off('line', hear)
+          resolve()
+        }
+        lines.on('line', hear)
+        child.stdin.write(`reached ${gate}\n`)
+      }),
+  }
+}
+
+function startChild(program, args, env, wanted) {
+  const child = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'pipe'] })
+  const lines = readline.createInterface({ input: child.stdout })
+  let said = ''
+  child.stderr.on('data', data => {
+    said += data
+  })
+  return new Promise((resolve, reject) => {
+    const fail = why => reject(new Error(`${path.basename(program)} ${why}\n${said}`))
+    const patience = setTimeout(() => fail('did not become ready'), PATIENCE_MS)
+    child.once('error', error => fail(`could not be started: ${error.message}`))
+    child.once('exit', code => fail(`ended with ${code}`))
+    lines.on('line', function hear(line) {
+      said += `${line}\n`
+      const match = wanted.exec(line)
+      if (!match) return
+      clearTimeout(patience)
+      lines.off('line', hear)
+      child.removeAllListeners('exit')
+      resolve({ child, match, lines })
+    })
+  })
+}
+
+function ended(child, signal) {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  return new Promise(resolve => {
+    child.once('exit', resolve)
+    child.kill(signal)
+  })
+}
+
+const toml = value => JSON.stringify(value)
+const table = entries =>
+  `{ ${Object.entries(entries)
+    .map(([name, value]) => `${name} = ${toml(value)}`)
+    .join(', ')} }`
+
+function chartroomConfig({ agents, home, anthropic, claude }) {
+  const claudeEnv = {
+    HOME: home,
+    ANTHROPIC_BASE_URL: anthropic,
+    ANTHROPIC_API_KEY: 'sk-ant-dummy',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+    ...claude,
+  }
+  const codexEnv = { HOME: home, CODEX_HOME: path.join(home, '.codex'), MOCK_API_KEY: 'dummy' }
+  return `
+lsp = false
+
+[agents.claude-code]
+command = ${toml(path.join(agents, 'claude'))}
+env = ${table(claudeEnv)}
+
+[agents.codex]
+command = ${toml(path.join(agents, 'codex-acp'))}
+env = ${table(codexEnv)}
+`
+}
+
+function codexConfig(openai) {
+  return `
+model = "gpt-5.4"
+model_provider = "mock"
+check_for_update_on_startup = false
+
+[model_providers.mock]
+name = "mock"
+base_url = ${toml(openai)}
+env_key = "MOCK_API_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+
+[analytics]
+enabled = false
+
+[feedback]
+enabled = false
+`
 }

@@ -35,12 +35,14 @@ export function Conversation(props: { session: Session }) {
           <Rows session={props.session} />
         </Match>
       </Switch>
-      <div class="foot">
-        <Activity session={props.session} />
-        <Questions session={props.session} />
-        <Queue session={props.session} />
-        <Composer session={props.session} />
-      </div>
+      <Show when={!failure()}>
+        <div class="foot">
+          <Activity session={props.session} />
+          <Questions session={props.session} />
+          <Queue session={props.session} />
+          <Composer session={props.session} />
+        </div>
+      </Show>
     </main>
   )
 }
@@ -162,11 +164,7 @@ function Rows(props: { session: Session }) {
             {(row, index) => (
               <div class="row-item" data-key={row.key}>
                 {row.kind === 'item' ? (
-                  <Item
-                    session={props.session}
-                    itemId={row.itemId}
-                    before={() => props.session.rows()[index() - 1]}
-                  />
+                  <Item session={props.session} itemId={row.itemId} index={index} />
                 ) : (
                   <TurnEnd session={props.session} turnId={row.turnId} />
                 )}

@@ -2,7 +2,6 @@
 
 import { Match, Show, Switch } from 'solid-js'
 import type { Upsert } from '../../protocol'
-import type { Row } from '../../store/rows'
 import type { Session } from '../../store/session'
 import { Message } from './Message'
 import { Thinking } from './Thinking'
@@ -10,7 +9,7 @@ import { ToolCard } from './ToolCard'
 
 type Of<T extends Upsert['type']> = Extract<Upsert, { type: T }>
 
-export function Item(props: { session: Session; itemId: string; before?: () => Row | undefined }) {
+export function Item(props: { session: Session; itemId: string; index?: () => number }) {
   const item = () => props.session.item(props.itemId)
   const of = <T extends Upsert['type']>(type: T) => {
     const current = item()
@@ -19,7 +18,7 @@ export function Item(props: { session: Session; itemId: string; before?: () => R
   return (
     <Switch>
       <Match when={of('message')}>
-        {message => <Message session={props.session} message={message()} before={props.before} />}
+        {message => <Message session={props.session} message={message()} index={props.index} />}
       </Match>
       <Match when={of('thinking')}>
         {thinking => <Thinking session={props.session} thinking={thinking()} />}

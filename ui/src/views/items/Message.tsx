@@ -3,7 +3,6 @@
 import { Match, Show, Switch } from 'solid-js'
 import type { Upsert } from '../../protocol'
 import { useApp } from '../../store/app'
-import type { Row } from '../../store/rows'
 import type { Session } from '../../store/session'
 import { plural } from '../../text/format'
 import { Markdown } from '../Markdown'
@@ -15,16 +14,20 @@ type MessageUpsert = Extract<Upsert, { type: 'message' }>
 export function Message(props: {
   session: Session
   message: MessageUpsert
-  before?: (() => Row | undefined) | undefined
+  index?: (() => number) | undefined
 }) {
   const app = useApp()
   const agent = () => agentName(app.lists.sessions[props.session.sessionId]?.cliType).toLowerCase()
-  // The name stands once, where the agent begins to speak.
+  // The name stands once a turn, where the agent begins to speak.
   const begins = () => {
-    const row = props.before?.()
-    if (!row || row.kind === 'turn') return true
-    const item = props.session.log.items.get(row.itemId)
-    return item?.type === 'message' && item.origin === 'user'
+    const rows = props.session.rows()
+    for (let at = (props.index?.() ?? 0) - 1; at >= 0; at--) {
+      const row = rows[at]
+      if (row?.kind !== 'item') return true
+      const item = props.session.log.items.get(row.itemId)
+      if (item?.type === 'message') return item.origin !== 'agent'
+    }
+    return true
   }
   const streaming = () => props.message.status === 'create' || props.message.status === 'update'
   return (

@@ -1,0 +1,260 @@
+// The whole way: real Chromium, the real server, the real claude and codex-acp, a scripted model API.
+
+import { agentTexts, check, equal, idle, openSession, send, story, until } from './harness.mjs'
+
+/** Starts a session of an agent through the page's own menu. */
+async function start(page, name) {
+  const before = await page.locator('.tab').count()
+  await page.getByRole('button', { name: /^More in project/ }).click()
+  await page.getByRole('menuitem', { name: `New ${name} session` }).click()
+  await until('the tab is open', async () => (await page.locator('.tab').count()) === before + 1)
+  await page.getByRole('textbox', { name: 'Message' }).waitFor()
+}
+
+const AGENTS = {
+  claude: {
+    name: 'Claude Code',
+    tool: '[[tool:Bash:{"command":"cat hello.txt","description":"Read the greeting"}]]',
+  },
+  codex: {
+    name: 'Codex',
+    tool: '[[tool:shell:{"command":["bash","-lc","cat hello.txt"]}]]',
+  },
+}
+
+async function streams(stage, agent) {
+  const real = await stage.real()
+  const page = await stage.page(real.url)
+  await start(page, agent.name)
+  await send(page, '[[gate:middle]]')
+  await real.model.reached('middle')
+  await page.locator('.message.agent[aria-busy=true]', { hasText: 'before' }).waitFor()
+  equal(
+    (await agentTexts(page)).map(text => text.trim()),
+    ['before'],
+    'the first part is there while the rest is not',
+  )
+  real.model.open('middle')
+  await page.locator('.message.agent[aria-busy=false]', { hasText: 'before after' }).waitFor()
+  await idle(page)
+  equal(
+    (await agentTexts(page)).map(text => text.trim()),
+    ['before after'],
+  )
+}
+
+async function showsTools(stage, agent) {
+  const real = await stage.real()
+  const page = await stage.page(real.url)
+  await start(page, agent.name)
+  await send(page, agent.tool)
+  const allow = page.getByRole('button', { name: /Allow once/ })
+  const done = page.locator('.tool[data-outcome=passed]', { hasText: 'cat hello.txt' })
+  await allow.or(done).first().waitFor()
+  if (await allow.count()) await allow.click()
+  await done.waitFor()
+  await idle(page)
+  if ((await done.locator('.tool-body').count()) === 0) await done.locator('.tool-line').click()
+  const card = await done.innerText()
+  check(card.includes('cat hello.txt'), `the arguments are shown: ${card}`)
+  check(card.includes('hello from the project'), `the result is shown: ${card}`)
+}
+
+story('TC-8.1a: Claude: create a session, send a message, see the answer stream', 'real', stage =>
+  streams(stage, AGENTS.claude),
+)
+
+story('TC-8.1b: Claude: tool calls show name, arguments and results', 'real', stage =>
+  showsTools(stage, AGENTS.claude),
+)
+
+story(
+  'TC-8.1c: Claude: cancel interrupts the turn and the session takes a new message',
+  'real',
+  async stage => {
+    const real = await stage.real()
+    const page = await stage.page(real.url)
+    await start(page, 'Claude Code')
+    await send(page, '[[gate:never]]')
+    await real.model.reached('never')
+    await page.getByRole('button', { name: 'Stop the turn' }).click()
+    await page.getByText('stopped').waitFor()
+    await idle(page)
+    await send(page, '[[say:here again]]')
+    await page.locator('.message.agent', { hasText: 'here again' }).waitFor()
+    await idle(page)
+  },
+)
+
+story('TC-8.2a: Codex: create a session, send a message, see the answer stream', 'real', stage =>
+  streams(stage, AGENTS.codex),
+)
+
+story('TC-8.2b: Codex: tool calls show name, arguments and results', 'real', stage =>
+  showsTools(stage, AGENTS.codex),
+)
+
+/** A conversation that the page has to load after the server was started anew. */
+async function loads(stage, agent) {
+  const real = await stage.real()
+  const first = await stage.page(real.url)
+  await start(first, agent.name)
+  await send(first, '[[say:remember the harbour]]')
+  await first.locator('.message.agent', { hasText: 'remember the harbour' }).waitFor()
+  await idle(first)
+  await first.close()
+  await real.crash()
+  await real.start()
+  const page = await stage.page(real.url)
+  await openSession(page, 'say:remember')
+  await page.locator('.message.user', { hasText: 'say:remember the harbour' }).waitFor()
+  await page.locator('.message.agent', { hasText: 'remember the harbour' }).waitFor()
+  equal(
+    (await agentTexts(page)).map(text => text.trim()),
+    ['remember the harbour'],
+    'once, and nothing else',
+  )
+}
+
+story('TC-7.3a: loading an existing Claude session shows its history', 'real', stage =>
+  loads(stage, AGENTS.claude),
+)
+
+story('TC-7.3b: loading an existing Codex session shows its history', 'real', stage =>
+  loads(stage, AGENTS.codex),
+)
+
+story('TC-8.3a: switching between a Claude and a Codex tab keeps each conversation', 'real', async stage => {
+  const real = await stage.real()
+  const page = await stage.page(real.url)
+  for (const [agent, words] of [
+    ['Claude Code', 'spoken by claude'],
+    ['Codex', 'spoken by codex'],
+  ]) {
+    await start(page, agent)
+    await send(page, `[[say:${words}]]`)
+    await page.locator('.message.agent', { hasText: words }).waitFor()
+    await idle(page)
+  }
+  for (const [at, words] of [
+    [0, 'spoken by claude'],
+    [1, 'spoken by codex'],
+    [0, 'spoken by claude'],
+  ]) {
+    await page.locator('.tab-name').nth(at).click()
+    await page.locator('.message.agent', { hasText: words }).waitFor()
+    equal(
+      (await agentTexts(page)).map(text => text.trim()),
+      [words],
+    )
+  }
+})
+
+story('TC-8.3b: opening a session of before in a new tab loads its whole history', 'real', async stage => {
+  const real = await stage.real()
+  const page = await stage.page(real.url)
+  await start(page, 'Claude Code')
+  for (const words of ['first words', 'second words']) {
+    await send(page, `[[say:${words}]]`)
+    await page.locator('.message.agent', { hasText: words }).waitFor()
+    await idle(page)
+  }
+  await page.locator('.tab-close').click()
+  equal(await page.locator('.tab').count(), 0)
+  await openSession(page, 'say:first')
+  await page.locator('.message.agent', { hasText: 'second words' }).waitFor()
+  equal(
+    (await agentTexts(page)).map(text => text.trim()),
+    ['first words', 'second words'],
+  )
+})
+
+story('real: a permission of Claude is answered in the page', 'real', async stage => {
+  const real = await stage.real()
+  const page = await stage.page(real.url)
+  await start(page, 'Claude Code')
+  await send(page, '[[tool:Bash:{"command":"touch made-by-claude","description":"Make a file"}]]')
+  const question = page.getByRole('region', { name: 'The agent needs you' })
+  await question.waitFor()
+  check((await question.innerText()).includes('touch made-by-claude'), 'the command is shown')
+  await page.locator('.tab.active .badge').waitFor()
+  await page.getByRole('button', { name: /Allow once/ }).click()
+  await page.locator('.tool[data-outcome=passed]', { hasText: 'touch made-by-claude' }).waitFor()
+  await idle(page)
+})
+
+story('real: the queue survives a reload and is delivered in order', 'real', async stage => {
+  const real = await stage.real()
+  const page = await stage.page(real.url)
+  await start(page, 'Claude Code')
+  await send(page, '[[gate:hold]]')
+  await real.model.reached('hold')
+  await send(page, '[[say:second]]')
+  await send(page, '[[say:third]]')
+  await page.locator('.queued').nth(1).waitFor()
+  await page.reload()
+  await page.locator('.queued').nth(1).waitFor()
+  equal(await page.locator('.queued-text').allInnerTexts(), ['[[say:second]]', '[[say:third]]'])
+  real.model.open('hold')
+  await page.locator('.message.agent', { hasText: 'third' }).waitFor()
+  await idle(page)
+  equal(
+    (await agentTexts(page)).map(text => text.trim()),
+    ['before after', 'second', 'third'],
+  )
+})
+
+story(
+  'real: the server is killed in mid-turn; the page shows it and recovers without a lost or doubled word',
+  'real',
+  async stage => {
+    const real = await stage.real()
+    const page = await stage.page(real.url)
+    await start(page, 'Claude Code')
+    await send(page, '[[say:words of before]]')
+    await page.locator('.message.agent', { hasText: 'words of before' }).waitFor()
+    await idle(page)
+    await send(page, '[[gate:cut]]')
+    await real.model.reached('cut')
+    await page
+      .locator('.message.agent', { hasText: /^\s*(claude)?\s*before/ })
+      .last()
+      .waitFor()
+    await page.evaluate(() => {
+      new MutationObserver(() => {
+        if (document.querySelector('.connection-lost')) globalThis.lostAt ??= Date.now()
+      }).observe(document.body, { subtree: true, childList: true })
+    })
+    const killedAt = Date.now()
+    await real.crash()
+    await page.locator('.connection-lost').waitFor()
+    const took = (await page.evaluate(() => globalThis.lostAt)) - killedAt
+    await real.start()
+    // A new start has a new key: the page is opened through its new address.
+    await page.goto(real.url)
+    await page.locator('.message.agent', { hasText: 'words of before' }).waitFor()
+    const texts = (await agentTexts(page)).map(text => text.trim())
+    equal(texts.filter(text => text.includes('words of before')).length, 1, 'nothing is doubled')
+    check(texts.filter(text => text === 'before').length <= 1, `the cut turn stands once: ${texts}`)
+    await send(page, '[[say:words of after]]')
+    await page.locator('.message.agent', { hasText: 'words of after' }).waitFor()
+    await idle(page)
+    return `shown after ${took} ms`
+  },
+)
+
+story('real: a second browser follows the same session', 'real', async stage => {
+  const real = await stage.real()
+  const one = await stage.page(real.url)
+  await start(one, 'Claude Code')
+  // The launch code is good for one browser; the second one gets the first one's cookie, as a copied profile would.
+  const state = await one.context().storageState()
+  const two = await stage.page(new URL('/', real.url).href, { storageState: state })
+  await send(one, '[[gate:shared]]')
+  await real.model.reached('shared')
+  await two.locator('.message.agent', { hasText: 'before' }).waitFor()
+  real.model.open('shared')
+  await idle(one)
+  await two.locator('.message.agent', { hasText: 'before after' }).waitFor()
+  equal(await agentTexts(two), await agentTexts(one))
+})
