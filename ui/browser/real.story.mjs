@@ -18,7 +18,7 @@ const AGENTS = {
   },
   codex: {
     name: 'Codex',
-    tool: '[[tool:shell:{"command":["bash","-lc","cat hello.txt"]}]]',
+    tool: '[[tool:exec_command:{"cmd":"cat hello.txt"}]]',
   },
 }
 
