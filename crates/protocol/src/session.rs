@@ -332,3 +332,27 @@ pub struct NamedOption {
     #[serde(default)]
     pub description: String,
 }
+
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ArchiveParams {
+    pub archived: bool,
+}
+
+/// Done, and there is nothing to say about it.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    ts_rs::TS,
+    utoipa::ToSchema,
+)]
+pub struct DoneResponse {}

@@ -37,6 +37,8 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::session::SendResponse>();
     to.visit::<crate::session::QueueResponse>();
     to.visit::<crate::session::SetTitleParams>();
+    to.visit::<crate::session::ArchiveParams>();
+    to.visit::<crate::session::DoneResponse>();
     to.visit::<crate::session::SessionOptions>();
     to.visit::<crate::lsp::LspStatusResponse>();
     to.visit::<crate::lsp::CheckResponse>();

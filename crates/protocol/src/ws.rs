@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent::AgentStatus;
+use crate::error::ErrorCode;
 use crate::ids::{CliType, QuestionId, SessionId};
 use crate::project::Project;
 use crate::session::{
@@ -81,6 +82,10 @@ pub enum ServerFrame {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         request_id: Option<String>,
+        /// The code that the HTTP route would answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        code: Option<ErrorCode>,
         message: String,
     },
 }

@@ -14,6 +14,10 @@ pub mod upsert;
 
 mod pump;
 
+#[cfg(any(test, feature = "fake-provider"))]
+#[allow(clippy::panic, reason = "for tests only, where a panic is the failing assertion")]
+pub mod fake;
+
 pub use actor::{FolderCheck, Limits};
 pub use clock::{Clock, Now};
 pub use feed::{Feed, Frame};

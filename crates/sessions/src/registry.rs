@@ -35,3 +35,35 @@ impl Registry {
         self.all().map(|provider| provider.agent()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use chartroom_protocol::error::ErrorCode;
+
+    use super::*;
+    use crate::fake::FakeProvider;
+
+    fn registry() -> Registry {
+        let mut registry = Registry::default();
+        registry.register(Arc::new(FakeProvider::new("codex")));
+        registry.register(Arc::new(FakeProvider::new("claude-code")));
+        registry
+    }
+
+    #[test]
+    fn tc_2_2a_the_registry_resolves_by_cli_type() {
+        for cli_type in ["claude-code", "codex"] {
+            let provider = registry().get(&CliType::new(cli_type)).unwrap();
+            assert_eq!(provider.cli_type().as_str(), cli_type);
+        }
+        let names: Vec<_> = registry().agents().into_iter().map(|agent| agent.cli_type).collect();
+        assert_eq!(names, [CliType::new("claude-code"), CliType::new("codex")]);
+    }
+
+    #[test]
+    fn tc_2_2b_an_unknown_cli_type_is_an_error() {
+        let Err(error) = registry().get(&CliType::new("gemini")) else { panic!("there is no gemini") };
+        assert_eq!(error.code, ErrorCode::UnsupportedCliType);
+        assert_eq!(error.message, r#"no agent is configured under the name "gemini""#);
+    }
+}

@@ -3,6 +3,9 @@
 mod commands;
 mod discovery;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +31,7 @@ const COMMANDS: usize = 64;
 /// State and title changes that a list may lag behind.
 const OVERVIEW: usize = 256;
 
-/// All sessions. Clones share them; dropping the last clone ends every agent.
+/// The handle to all sessions. Clones share them; dropping the last clone ends every agent.
 #[derive(Clone)]
 pub struct SessionService {
     inner: Arc<Inner>,
@@ -87,6 +90,11 @@ impl SessionService {
     /// Returns the agents that can be asked for, found or missing.
     pub fn agents(&self) -> Vec<Agent> {
         self.inner.registry.agents()
+    }
+
+    /// Answers `UNSUPPORTED_CLI_TYPE` for an agent that is not configured.
+    pub fn check_cli_type(&self, cli_type: &CliType) -> Result<(), ProviderError> {
+        self.inner.registry.get(cli_type).map(drop)
     }
 
     /// Follows the state and the title of every session.

@@ -10,9 +10,8 @@ use tokio::sync::oneshot;
 
 use super::{SessionHandle, SessionService};
 use crate::actor::{Command, Reply, internal};
-use crate::feed::{Feed, HISTORY_BYTES};
+use crate::feed::{Feed, Frame, HISTORY_BYTES, history_frame};
 use crate::provider::ProviderError;
-use crate::store::HistoryPage;
 
 /// A longer text is a file's job. The agents' own input lines take more, but nobody reads it.
 const MESSAGE_BYTES: usize = 1 << 20;
@@ -100,14 +99,11 @@ impl SessionService {
         Ok(handle.broadcast.current().options.unwrap_or_default())
     }
 
-    /// Returns the state, or the part of it before a place.
-    pub async fn history(
-        &self,
-        session_id: &SessionId,
-        before: Option<u64>,
-    ) -> Result<HistoryPage, ProviderError> {
+    /// Returns the state as a `session:history` frame, or the part of it before a place.
+    pub async fn history(&self, session_id: &SessionId, before: Option<u64>) -> Result<Frame, ProviderError> {
         self.handle(session_id).await?;
-        self.inner.store.history(session_id, before, HISTORY_BYTES).await.map_err(internal)
+        let page = self.inner.store.history(session_id, before, HISTORY_BYTES).await.map_err(internal)?;
+        Ok(history_frame(session_id, &page))
     }
 
     /// Follows a session: what came after `after_seq` (everything, without it), then live.

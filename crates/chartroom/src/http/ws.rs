@@ -1,0 +1,28 @@
+//! `/ws`: the page's one socket. Frames go out as the sessions say them, commands come in and are answered.
+
+mod commands;
+mod connection;
+mod feeds;
+
+use axum::extract::State;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::response::Response;
+use utoipa_axum::routes;
+
+use super::limits;
+use super::routes::{Kind, Route};
+use crate::app::App;
+use connection::Connection;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![Route::new(Kind::Socket, routes!(socket))]
+}
+
+/// Opens the WebSocket: JSON text frames, `ServerFrame` out and `ClientFrame` in.
+#[utoipa::path(get, path = "/ws", tag = "sessions", responses((status = 101, description = "Switching protocols")))]
+pub(super) async fn socket(State(app): State<App>, upgrade: WebSocketUpgrade) -> Response {
+    upgrade
+        .max_message_size(limits::SOCKET_MESSAGE)
+        .max_frame_size(limits::SOCKET_MESSAGE)
+        .on_upgrade(move |socket| Connection::new(app, socket).run())
+}

@@ -1,0 +1,236 @@
+//! One socket from its opening to its end: one task that reads, runs commands and writes.
+//!
+//! What goes out waits in the feeds' own bounded queues; a browser that does not read blocks only this task, its
+//! feeds overflow, and it takes the state again when it reads on.
+
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use chartroom_protocol::ids::SessionId;
+use chartroom_protocol::ws::{ClientCommand, ServerFrame};
+use chartroom_sessions::Frame;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, SplitSink, SplitStream, StreamExt as _};
+use futures_util::{FutureExt as _, SinkExt as _};
+use tokio::sync::{broadcast, watch};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::commands::{self, Done, Effect};
+use super::feeds::{Feeds, Said};
+use crate::app::App;
+
+/// A browser answers pings by itself, so silence means that it is gone.
+const PING: Duration = Duration::from_secs(20);
+const SILENCE: Duration = Duration::from_secs(65);
+/// A browser that takes nothing for so long is cut; it comes back with the last seq it has.
+const WRITE: Duration = Duration::from_secs(60);
+/// Commands at once; more are refused, so that one socket cannot take the memory of all.
+const COMMANDS: usize = 64;
+/// Frames that are there at once share a flush.
+const AT_ONCE: usize = 64;
+
+pub(super) struct Connection {
+    app: App,
+    outgoing: SplitSink<WebSocket, Message>,
+    incoming: SplitStream<WebSocket>,
+    feeds: Feeds,
+    commands: FuturesUnordered<BoxFuture<'static, Done>>,
+    overview: broadcast::Receiver<(SessionId, Frame)>,
+    projects: watch::Receiver<()>,
+}
+
+enum Event {
+    Incoming(Option<Result<Message, axum::Error>>),
+    Said(Said),
+    Done(Done),
+    Overview(Result<(SessionId, Frame), broadcast::error::RecvError>),
+    ProjectsChanged,
+    Ping,
+    Closing,
+}
+
+/// Why a socket ends.
+enum End {
+    /// The other side went, or cannot be written to.
+    Gone,
+    Close(u16, &'static str),
+}
+
+impl Connection {
+    pub(super) fn new(app: App, socket: WebSocket) -> Self {
+        let (outgoing, incoming) = socket.split();
+        Self {
+            overview: app.sessions().overview(),
+            projects: app.projects().subscribe(),
+            app,
+            outgoing,
+            incoming,
+            feeds: Feeds::default(),
+            commands: FuturesUnordered::new(),
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        let end = match self.converse().await {
+            Ok(never) => match never {},
+            Err(end) => end,
+        };
+        if let End::Close(code, reason) = end {
+            let close = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
+            if tokio::time::timeout(Duration::from_secs(1), self.outgoing.send(close)).await.is_err() {
+                tracing::debug!("a socket did not take its goodbye");
+            }
+        }
+    }
+
+    async fn converse(&mut self) -> Result<std::convert::Infallible, End> {
+        let closing = self.app.closing().clone();
+        let mut heard = Instant::now();
+        let mut ping = tokio::time::interval_at(heard + PING, PING);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        self.greet().await?;
+        loop {
+            let event = tokio::select! {
+                message = self.incoming.next() => Event::Incoming(message),
+                said = self.feeds.next() => Event::Said(said),
+                Some(done) = self.commands.next(), if !self.commands.is_empty() => Event::Done(done),
+                news = self.overview.recv() => Event::Overview(news),
+                Ok(()) = self.projects.changed() => Event::ProjectsChanged,
+                _ = ping.tick() => Event::Ping,
+                () = closing.cancelled() => Event::Closing,
+            };
+            match event {
+                Event::Incoming(message) => {
+                    heard = Instant::now();
+                    self.hear(message).await?;
+                }
+                Event::Said(said) => self.say_all(said).await?,
+                Event::Done(done) => self.finish(done).await?,
+                Event::Overview(Ok((session_id, frame))) => {
+                    if !self.feeds.follows(&session_id) {
+                        self.write(Message::text(frame.json.to_string())).await?;
+                    }
+                }
+                // The page asks for the list again when it opens it; nothing more is lost.
+                Event::Overview(Err(broadcast::error::RecvError::Lagged(_))) => {}
+                Event::Overview(Err(broadcast::error::RecvError::Closed)) | Event::Closing => {
+                    return Err(End::Close(close_code::AWAY, "the server is stopping"));
+                }
+                Event::ProjectsChanged => self.send_projects().await?,
+                Event::Ping if heard.elapsed() > SILENCE => return Err(End::Gone),
+                Event::Ping => self.write(Message::Ping(Vec::new().into())).await?,
+            }
+        }
+    }
+
+    /// Tells a new page how things stand.
+    async fn greet(&mut self) -> Result<(), End> {
+        self.projects.mark_unchanged();
+        self.send_projects().await?;
+        for agent in self.app.sessions().agents() {
+            self.send(&ServerFrame::Agent { cli_type: agent.cli_type, status: agent.status }).await?;
+        }
+        Ok(())
+    }
+
+    async fn send_projects(&mut self) -> Result<(), End> {
+        match self.app.projects().list().await {
+            Ok(projects) => self.send(&ServerFrame::Projects { projects }).await,
+            Err(error) => {
+                let message = error.to_string();
+                self.send(&ServerFrame::Error { request_id: None, code: None, message }).await
+            }
+        }
+    }
+
+    async fn hear(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<(), End> {
+        match message {
+            Some(Ok(Message::Text(text))) => self.command(&text).await,
+            Some(Ok(Message::Binary(_))) => {
+                self.send(&commands::refusal(None, "frames are JSON text, not binary")).await
+            }
+            // The library answers pings.
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => Ok(()),
+            Some(Ok(Message::Close(_))) | None => Err(End::Gone),
+            Some(Err(error)) if error.to_string().contains("too long") => {
+                Err(End::Close(close_code::SIZE, "the message is too large: 16 MB at most"))
+            }
+            Some(Err(error)) => {
+                tracing::debug!("a socket ended early: {error}");
+                Err(End::Close(close_code::PROTOCOL, "the frame could not be read"))
+            }
+        }
+    }
+
+    async fn command(&mut self, text: &str) -> Result<(), End> {
+        let frame = match commands::parse(text) {
+            Ok(frame) => frame,
+            Err(refusal) => return self.send(&refusal).await,
+        };
+        if self.commands.len() >= COMMANDS {
+            let message = "too many commands at once; wait for their answers";
+            return self.send(&commands::refusal(frame.request_id, message)).await;
+        }
+        if let ClientCommand::Unsubscribe { session_id } = &frame.command {
+            self.feeds.unfollow(session_id);
+        }
+        self.commands.push(commands::run(self.app.sessions().clone(), frame).boxed());
+        Ok(())
+    }
+
+    async fn finish(&mut self, done: Done) -> Result<(), End> {
+        if let Some(answer) = &done.answer {
+            self.send(answer).await?;
+        }
+        match done.effect {
+            Effect::None => {}
+            Effect::Follow(feed) => self.feeds.follow(*feed),
+        }
+        Ok(())
+    }
+
+    /// Writes a frame and whatever else is ready, then flushes once.
+    async fn say_all(&mut self, first: Said) -> Result<(), End> {
+        let mut said = Some(first);
+        let mut n_written = 0;
+        while let Some(now) = said {
+            match now {
+                Said::Frame(frame) => {
+                    let message = Message::text(frame.json.to_string());
+                    in_time(self.outgoing.feed(message)).await?;
+                }
+                Said::Ended(_, None) => {}
+                Said::Ended(session_id, Some(error)) => {
+                    let message = format!("session {session_id} cannot be followed: {error}");
+                    self.send(&ServerFrame::Error { request_id: None, code: None, message }).await?;
+                }
+            }
+            n_written += 1;
+            said = if n_written < AT_ONCE { self.feeds.next().now_or_never() } else { None };
+        }
+        in_time(self.outgoing.flush()).await
+    }
+
+    async fn send(&mut self, frame: &ServerFrame) -> Result<(), End> {
+        let text = serde_json::to_string(frame).expect("our wire types have string keys only");
+        self.write(Message::text(text)).await
+    }
+
+    async fn write(&mut self, message: Message) -> Result<(), End> {
+        in_time(self.outgoing.send(message)).await
+    }
+}
+
+async fn in_time(write: impl Future<Output = Result<(), axum::Error>>) -> Result<(), End> {
+    match tokio::time::timeout(WRITE, write).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => {
+            tracing::debug!("a socket cannot be written: {error}");
+            Err(End::Gone)
+        }
+        Err(_elapsed) => {
+            tracing::info!("a browser took nothing for {} s and was cut", WRITE.as_secs());
+            Err(End::Gone)
+        }
+    }
+}

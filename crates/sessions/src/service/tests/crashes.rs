@@ -1,0 +1,166 @@
+//! Agents and servers that die.
+
+use chartroom_protocol::session::SessionState;
+use chartroom_protocol::turn::TurnStatus;
+use chartroom_protocol::upsert::UpsertStatus;
+use expect_test::expect;
+
+use super::*;
+use crate::provider::ProviderOutput;
+
+#[tokio::test]
+async fn a_crash_closes_what_was_open_as_an_error_and_a_later_message_loads_the_session_again() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    let mut reader = world.follow(&session_id).await;
+    reader.until_state(SessionState::Open).await;
+    world.send(&session_id, "work").await;
+    let agent = world.agent(&session_id);
+    let turn_id = agent.next_turn().await;
+    agent.start_turn(&turn_id).await;
+    agent.text(&turn_id, "b", UpsertStatus::Create, "half a sen").await;
+    agent.text(&turn_id, "a", UpsertStatus::Create, "thinking").await;
+    agent.say(ProviderOutput::Exited { message: "claude exited with status 1".to_owned() }).await;
+    expect![[r#"
+        1 upsert complete user "work"
+        title "work"
+        state Working
+        2 turn_started
+        3 upsert create agent "half a sen"
+        4 upsert create agent "thinking"
+        5 upsert error agent "half a sen" (PROCESS_CRASH)
+        6 upsert error agent "thinking" (PROCESS_CRASH)
+        7 turn_error PROCESS_CRASH claude exited with status 1
+        state Dead (claude exited with status 1)
+    "#]]
+    .assert_eq(&lines(&reader.until_state(SessionState::Dead).await));
+    assert!(!world.service.status(&session_id).await.unwrap().is_alive);
+
+    let sent = world.send(&session_id, "try again").await;
+    reader.until_state(SessionState::Working).await;
+    let agent = world.agent(&session_id);
+    assert_eq!(agent.next_turn().await, sent.turn_id);
+    agent.start_turn(&sent.turn_id).await;
+    agent.end_turn(&sent.turn_id, TurnStatus::Completed).await;
+    reader.until_state(SessionState::Open).await;
+}
+
+#[tokio::test]
+async fn an_agent_that_vanishes_without_a_word_is_dead_too() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    world.send(&session_id, "work").await;
+    let agent = world.agent(&session_id);
+    let turn_id = agent.next_turn().await;
+    agent.start_turn(&turn_id).await;
+    agent.vanish();
+    world.until(&session_id, SessionState::Dead).await;
+    let history = world.service.history(&session_id, None).await.unwrap();
+    assert!(history.json.contains(r#""errorCode":"PROCESS_CRASH""#), "{}", history.json);
+}
+
+#[tokio::test]
+async fn a_message_that_the_agent_refuses_ends_its_turn_with_the_reason() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    let mut reader = world.follow(&session_id).await;
+    reader.until_state(SessionState::Open).await;
+    world.fake.behave(|behaviour| {
+        behaviour.refuse_message = Some(ProviderError::protocol("the agent does not listen"));
+    });
+    world.send(&session_id, "hello").await;
+    expect![[r#"
+        1 upsert complete user "hello"
+        title "hello"
+        state Working
+        2 turn_error PROTOCOL_ERROR the agent does not listen
+        state Open
+    "#]]
+    .assert_eq(&lines(&reader.until_state(SessionState::Open).await));
+}
+
+#[tokio::test]
+async fn an_agent_that_died_between_turns_is_replaced_without_a_failed_turn() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    world.agent(&session_id).vanish();
+    let sent = world.send(&session_id, "hello").await;
+    world.until(&session_id, SessionState::Working).await;
+    assert_eq!(world.agent(&session_id).next_turn().await, sent.turn_id);
+    let history = world.service.history(&session_id, None).await.unwrap();
+    assert!(!history.json.contains("turn_error"), "{}", history.json);
+}
+
+#[tokio::test]
+async fn a_restart_in_mid_turn_closes_the_turn_and_keeps_everything_that_was_said() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    world.send(&session_id, "work").await;
+    let agent = world.agent(&session_id);
+    let turn_id = agent.next_turn().await;
+    agent.start_turn(&turn_id).await;
+    agent.text(&turn_id, "done", UpsertStatus::Complete, "first part").await;
+    agent.text(&turn_id, "open", UpsertStatus::Create, "second").await;
+    let mut reader = world.follow(&session_id).await;
+    reader
+        .until(|frame| match frame {
+            ServerFrame::Upsert { payload, .. } => payload.item_id.as_str() == "open",
+            ServerFrame::History { entries, .. } => entries.len() == 3,
+            _ => false,
+        })
+        .await;
+    drop(reader);
+
+    let world = world.restart().await;
+    let mut reader = world.follow(&session_id).await;
+    expect![[r#"
+        6 history ["complete user \"work\"", "complete agent \"first part\"", "error agent \"second\" (PROCESS_CRASH)"] ["turn_started", "turn_error PROCESS_CRASH Chartroom was stopped in the middle of this turn"]
+        title "work"
+        queue []
+        state Open
+    "#]]
+    .assert_eq(&lines(&reader.until_state(SessionState::Open).await));
+    world.service.load(&session_id).await.unwrap();
+    assert!(world.service.status(&session_id).await.unwrap().is_alive);
+}
+
+#[tokio::test]
+async fn a_message_that_the_agent_had_taken_is_not_delivered_twice_after_a_restart() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    let sent = world.send(&session_id, "once").await;
+    let agent = world.agent(&session_id);
+    agent.next_turn().await;
+    agent.start_turn(&sent.turn_id).await;
+    world.until(&session_id, SessionState::Working).await;
+    // As if we had died before we could note that the agent took it.
+    let message = crate::store::StoredMessage {
+        queued_id: "again".into(),
+        turn_id: sent.turn_id.clone(),
+        params: text("once"),
+        queued_at: String::new(),
+    };
+    let mut reader = world.follow(&session_id).await;
+    reader
+        .until(|frame| match frame {
+            ServerFrame::Turn { .. } => true,
+            ServerFrame::History { turns, .. } => !turns.is_empty(),
+            _ => false,
+        })
+        .await;
+    world.service.store().push_message(&session_id, message).await.unwrap();
+    drop(reader);
+    let world = world.restart().await;
+    assert_eq!(world.service.queue(&session_id).await.unwrap().messages, []);
+}
+
+#[tokio::test]
+async fn shutdown_ends_every_agent_and_leaves_the_sessions_loadable() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    let agent = world.agent(&session_id);
+    world.service.shutdown().await;
+    assert_eq!(agent.next_call().await, crate::fake::Call::Kill);
+    let world = world.restart().await;
+    world.service.load(&session_id).await.unwrap();
+}

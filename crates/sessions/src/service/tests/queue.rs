@@ -1,0 +1,160 @@
+//! Messages that come while a turn runs.
+
+use chartroom_protocol::error::ErrorCode;
+use chartroom_protocol::session::{QueueParams, QueuedMessage, SessionState};
+use chartroom_protocol::turn::TurnStatus;
+use expect_test::expect;
+
+use super::*;
+use crate::fake::Call;
+
+async fn queue(world: &World, session_id: &SessionId) -> Vec<QueuedMessage> {
+    world.service.queue(session_id).await.unwrap().messages
+}
+
+fn texts(messages: &[QueuedMessage]) -> Vec<&str> {
+    messages.iter().map(|message| message.message.as_str()).collect()
+}
+
+/// Starts a turn that runs until the test ends it, and queues messages behind it.
+async fn busy(world: &World, messages: &[&str]) -> (SessionId, chartroom_protocol::ids::TurnId) {
+    let session_id = world.create().await;
+    world.send(&session_id, "long work").await;
+    let turn_id = world.agent(&session_id).next_turn().await;
+    world.agent(&session_id).start_turn(&turn_id).await;
+    for message in messages {
+        assert!(world.send(&session_id, message).await.queued);
+    }
+    (session_id, turn_id)
+}
+
+#[tokio::test]
+async fn queued_messages_are_delivered_in_order_one_a_turn_under_the_ids_that_send_returned() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    let agent = world.agent(&session_id);
+    let mut sent = Vec::new();
+    for message in ["one", "two", "three"] {
+        sent.push(world.send(&session_id, message).await);
+    }
+    assert_eq!(sent.iter().map(|sent| sent.queued).collect::<Vec<_>>(), [false, true, true]);
+    for (sent, message) in sent.iter().zip(["one", "two", "three"]) {
+        let expected = Call::Send { turn_id: sent.turn_id.clone(), message: text(message) };
+        assert_eq!(agent.next_call().await, expected);
+        agent.start_turn(&sent.turn_id).await;
+        agent.end_turn(&sent.turn_id, TurnStatus::Completed).await;
+    }
+    world.until(&session_id, SessionState::Open).await;
+    assert_eq!(queue(&world, &session_id).await, []);
+}
+
+#[tokio::test]
+async fn readers_see_the_queue_change_and_the_state_stays_working_between_turns() {
+    let world = World::new().await;
+    let (session_id, turn_id) = busy(&world, &[]).await;
+    let mut reader = world.follow(&session_id).await;
+    reader.until_state(SessionState::Working).await;
+    let next = world.send(&session_id, "and then").await.turn_id;
+    let agent = world.agent(&session_id);
+    agent.end_turn(&turn_id, TurnStatus::Completed).await;
+    assert_eq!(agent.next_turn().await, next);
+    agent.start_turn(&next).await;
+    agent.end_turn(&next, TurnStatus::Completed).await;
+    expect![[r#"
+        queue ["and then"]
+        3 turn_complete Completed
+        4 upsert complete user "and then"
+        queue []
+        5 turn_started
+        6 turn_complete Completed
+        state Open
+    "#]]
+    .assert_eq(&lines(&reader.until_state(SessionState::Open).await));
+}
+
+#[tokio::test]
+async fn a_waiting_message_can_be_edited_and_removed() {
+    let world = World::new().await;
+    let (session_id, turn_id) = busy(&world, &["first", "second", "third"]).await;
+    let waiting = queue(&world, &session_id).await;
+    let edit = QueueParams::Edit { queued_id: waiting[1].queued_id.clone(), message: "2nd".to_owned() };
+    world.service.change_queue(&session_id, edit).await.unwrap();
+    let remove = QueueParams::Remove { queued_id: waiting[0].queued_id.clone() };
+    let left = world.service.change_queue(&session_id, remove.clone()).await.unwrap();
+    assert_eq!(texts(&left.messages), ["2nd", "third"]);
+    let error = world.service.change_queue(&session_id, remove).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::QueuedMessageNotFound);
+
+    let agent = world.agent(&session_id);
+    agent.end_turn(&turn_id, TurnStatus::Completed).await;
+    let expected = Call::Send { turn_id: waiting[1].turn_id.clone(), message: text("2nd") };
+    assert_eq!(agent.next_call().await, expected);
+}
+
+#[tokio::test]
+async fn send_now_interrupts_the_turn_and_goes_before_the_others() {
+    let world = World::new().await;
+    let (session_id, turn_id) = busy(&world, &["first", "urgent"]).await;
+    let urgent = queue(&world, &session_id).await[1].clone();
+    let change = QueueParams::SendNow { queued_id: urgent.queued_id };
+    world.service.change_queue(&session_id, change).await.unwrap();
+    let agent = world.agent(&session_id);
+    assert_eq!(agent.next_call().await, Call::Cancel);
+    agent.end_turn(&turn_id, TurnStatus::Cancelled).await;
+    assert_eq!(agent.next_turn().await, urgent.turn_id);
+    assert_eq!(texts(&queue(&world, &session_id).await), ["first"]);
+}
+
+#[tokio::test]
+async fn the_queue_survives_a_restart_with_its_order_and_its_edits_and_is_delivered_on_load() {
+    let world = World::new().await;
+    let (session_id, _) = busy(&world, &["first", "second", "urgent"]).await;
+    let waiting = queue(&world, &session_id).await;
+    let edit = QueueParams::Edit { queued_id: waiting[0].queued_id.clone(), message: "1st".to_owned() };
+    world.service.change_queue(&session_id, edit).await.unwrap();
+    let now = QueueParams::SendNow { queued_id: waiting[2].queued_id.clone() };
+    world.service.change_queue(&session_id, now).await.unwrap();
+
+    let world = world.restart().await;
+    assert_eq!(texts(&queue(&world, &session_id).await), ["urgent", "1st", "second"]);
+    world.service.load(&session_id).await.unwrap();
+    let agent = world.agent(&session_id);
+    for (index, message) in [(2, "urgent"), (0, "1st"), (1, "second")] {
+        let turn_id = waiting[index].turn_id.clone();
+        let expected = Call::Send { turn_id: turn_id.clone(), message: text(message) };
+        assert_eq!(agent.next_call().await, expected);
+        agent.start_turn(&turn_id).await;
+        agent.end_turn(&turn_id, TurnStatus::Completed).await;
+    }
+}
+
+#[tokio::test]
+async fn a_message_to_a_stored_session_starts_the_agent_and_waits_for_it() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    let world = world.restart().await;
+    assert!(!world.service.status(&session_id).await.unwrap().is_alive);
+    let sent = world.send(&session_id, "are you there?").await;
+    assert!(sent.queued);
+    world.until(&session_id, SessionState::Working).await;
+    assert_eq!(world.agent(&session_id).next_turn().await, sent.turn_id);
+}
+
+#[tokio::test]
+async fn an_accepted_message_waits_when_the_agent_cannot_be_started() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    let world = world.restart().await;
+    world.fake.behave(|behaviour| behaviour.refuse = Some(ProviderError::create_failed("no luck")));
+    world.send(&session_id, "keep me").await;
+    world.until(&session_id, SessionState::Dead).await;
+    assert_eq!(texts(&queue(&world, &session_id).await), ["keep me"]);
+    world.fake.behave(|behaviour| behaviour.refuse = None);
+    let sent = world.send(&session_id, "and me").await;
+    assert!(sent.queued);
+    world.until(&session_id, SessionState::Working).await;
+    match world.agent(&session_id).next_call().await {
+        Call::Send { message, .. } => assert_eq!(message, text("keep me")),
+        other => panic!("{other:?}"),
+    }
+}
