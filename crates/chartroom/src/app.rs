@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use chartroom_sessions::store::Store;
-use chartroom_sessions::{Limits, SessionService};
+use chartroom_sessions::{Limits, Registry, SessionService};
 use chartroom_transport::Keeper;
 use chartroom_workspace::{SpawnGate, TrustStore, gate};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -42,6 +42,16 @@ struct Inner {
 impl App {
     /// Opens the stores in `data` and puts the parts together. `keeper` is this binary, or the tests' own.
     pub fn open(config: Config, data: DataFolder, keeper: Keeper) -> anyhow::Result<Self> {
+        Self::open_with(config, data, keeper, agents::registry)
+    }
+
+    /// Opens an app whose agents are not those of the config; for tests and benchmarks.
+    pub fn open_with(
+        config: Config,
+        data: DataFolder,
+        keeper: Keeper,
+        agents_of: impl FnOnce(&Config, &SpawnGate) -> Registry,
+    ) -> anyhow::Result<Self> {
         let token = match &config.server.token {
             Some(token) => Secret::new(token),
             None => Secret::random()?,
@@ -66,7 +76,7 @@ impl App {
                 projects: Projects::new(opened.store.clone(), gate.clone()),
                 sessions: SessionService::new(
                     opened.store,
-                    agents::registry(&config, &gate),
+                    agents_of(&config, &gate),
                     agents::folder_check(&gate),
                     Limits::default(),
                 ),

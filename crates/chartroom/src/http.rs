@@ -17,6 +17,8 @@ mod page;
 mod project;
 pub mod routes;
 mod serve;
+mod session;
+mod ws;
 
 pub use access::{Access, MIN_TOKEN_LENGTH, Secret};
 pub use door::Door;

@@ -86,7 +86,10 @@ pub(super) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Json<SessionListResponse>, ApiError> {
     let project_id = query.project_id.filter(|id| !id.is_empty()).ok_or_else(|| {
-        ApiError::bad_request(ErrorCode::ProjectIdRequired, "say which project: /api/session/list?projectId=…")
+        ApiError::bad_request(
+            ErrorCode::ProjectIdRequired,
+            "say which project: /api/session/list?projectId=…",
+        )
     })?;
     let sessions = app.sessions().list(&ProjectId(project_id), query.all).await?;
     Ok(Json(SessionListResponse { sessions }))
