@@ -233,6 +233,7 @@ fn a_folder_that_was_replaced_is_listed_as_not_trusted() {
 fn doctor_names_what_is_wrong_with_its_line_and_what_mends_it() {
     let home = Home::new();
     let config = home.write("config.toml", "[server]\nprot = 1\n\n[agents.mine]\ncommand = \"my-agent\"\n");
+    home.write("main.rs", "fn main() {}\n");
     let output = home.command(&["doctor", "--json"]).env("CHARTROOM_CONFIG", &config).output().unwrap();
     let (code, stdout, _) = finish(output);
     assert_eq!(code, 1);
@@ -245,6 +246,9 @@ fn doctor_names_what_is_wrong_with_its_line_and_what_mends_it() {
     };
     assert_eq!(check("Claude Code")["mend"], "npm install -g @anthropic-ai/claude-code");
     assert_eq!(check(&home.path().display().to_string())["mend"], "chartroom trust .");
+    let server = check("rust-analyzer (Rust)");
+    assert_eq!((&server["area"], &server["state"]), (&"server".into(), &"missing".into()), "{server}");
+    assert!(server["mend"].as_str().is_some_and(|mend| !mend.is_empty()), "{server}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `chartroom doctor`: what was found, what is missing, and the command that mends it.
 
 mod checks;
+mod language_servers;
 
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ pub struct Args {
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Check {
-    /// What it belongs to: `data`, `config`, `git`, `agent`, `trust`.
+    /// What it belongs to: `data`, `config`, `git`, `agent`, `trust`, `server`.
     area: &'static str,
     name: String,
     state: State,

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use chartroom_protocol::agent::AgentStatus;
 use chartroom_workspace::{CanonicalRoot, TrustStore};
 
-use super::{Check, State};
+use super::{Check, State, language_servers};
 use crate::agents;
 use crate::config::{self, Config, Overrides};
 use crate::data::DataFolder;
@@ -15,7 +15,13 @@ pub(super) fn all() -> Vec<Check> {
     let data = data(&mut checks);
     checks.push(git());
     checks.extend(agents(&config));
-    checks.extend(data.as_ref().and_then(trust));
+    let root = std::env::current_dir().ok().and_then(|folder| CanonicalRoot::open(folder).ok());
+    if let (Some(data), Some(root)) = (data, root) {
+        checks.push(trust(&data, &root));
+        if let Some(lsp) = config.lsp.enabled() {
+            checks.extend(language_servers::checks(lsp, &data, &root));
+        }
+    }
     checks
 }
 
@@ -116,10 +122,9 @@ fn agents(config: &Config) -> Vec<Check> {
 }
 
 /// Whether agents may run in the current folder.
-fn trust(data: &DataFolder) -> Option<Check> {
-    let root = std::env::current_dir().ok().and_then(|folder| CanonicalRoot::open(folder).ok())?;
+fn trust(data: &DataFolder, root: &CanonicalRoot) -> Check {
     let (state, detail, mend) = match TrustStore::open(data.path()) {
-        Ok(store) if store.is_trusted(&root) => (State::Ok, "trusted".to_owned(), None),
+        Ok(store) if store.is_trusted(root) => (State::Ok, "trusted".to_owned(), None),
         Ok(_) => (
             State::Missing,
             "not trusted: no agent and no language server runs here".to_owned(),
@@ -127,5 +132,5 @@ fn trust(data: &DataFolder) -> Option<Check> {
         ),
         Err(error) => (State::Wrong, error.to_string(), Some("make the data folder yours again".to_owned())),
     };
-    Some(Check { area: "trust", name: root.to_string(), state, detail, mend })
+    Check { area: "trust", name: root.to_string(), state, detail, mend }
 }

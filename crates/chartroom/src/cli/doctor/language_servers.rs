@@ -1,0 +1,64 @@
+//! The language servers for what is in the current folder.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use chartroom_lsp::GateLauncher;
+use chartroom_lsp::launch::Launch as _;
+use chartroom_lsp::registry::{Registry, Server, When};
+use chartroom_protocol::lsp::LspConfig;
+use chartroom_transport::Keeper;
+use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
+use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustStore};
+
+use super::{Check, State};
+use crate::data::DataFolder;
+
+/// The languages of a folder show in its first files; a doctor who walks for minutes is not asked again.
+const MOST_FILES: usize = 20_000;
+
+pub(super) fn checks(config: &LspConfig, data: &DataFolder, root: &CanonicalRoot) -> Vec<Check> {
+    let registry = Registry::new(config);
+    let servers = servers_of(&registry, root);
+    let launcher =
+        TrustStore::open(data.path()).ok().zip(Keeper::current_exe().ok()).map(|(trust, keeper)| {
+            GateLauncher::new(SpawnGate::new(keeper, Arc::new(trust), data.path()), root.clone())
+        });
+    // A trust store that cannot be opened has a line of its own.
+    let Some(launcher) = launcher else { return Vec::new() };
+    servers
+        .into_values()
+        .filter_map(|server| match launcher.find(server, root.as_path()) {
+            Ok(found) => Some(check(server, State::Ok, found.program.display().to_string(), None)),
+            // A second choice that is not there is no finding.
+            Err(_) if server.when != When::Always => None,
+            Err(absent) => {
+                let mend = absent.hint.unwrap_or_else(|| server.install.clone());
+                Some(check(server, State::Missing, absent.reason, Some(mend)))
+            }
+        })
+        .collect()
+}
+
+fn servers_of<'a>(registry: &'a Registry, root: &CanonicalRoot) -> BTreeMap<&'a str, &'a Server> {
+    let options = WalkOptions { max_file_size: None, ..WalkOptions::default() };
+    let files = walk::files(root, &options).take(MOST_FILES).filter_map(|event| match event {
+        WalkEvent::File(file) => Some(file.relative),
+        WalkEvent::TooLarge { .. }
+        | WalkEvent::Unreadable { .. }
+        | WalkEvent::NotUtf8 { .. }
+        | WalkEvent::BadPattern { .. } => None,
+    });
+    let mut servers = BTreeMap::new();
+    for file in files {
+        servers.extend(
+            registry.for_file(Path::new(&file)).into_iter().map(|server| (server.id.as_str(), server)),
+        );
+    }
+    servers
+}
+
+fn check(server: &Server, state: State, detail: String, mend: Option<String>) -> Check {
+    Check { area: "server", name: format!("{} ({})", server.id, server.language), state, detail, mend }
+}
