@@ -6,8 +6,13 @@
 
 pub(crate) mod facts;
 pub(crate) mod imports;
+mod modules;
+pub(crate) mod resolve;
+mod traverse;
 
 use serde::{Deserialize, Serialize};
+
+pub use traverse::{Direction, Neighbourhood, traverse};
 
 /// A call in a file, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,8 +20,11 @@ mod watcher;
 pub mod chunk;
 pub mod content;
 pub mod embed;
+pub mod embedded;
 pub mod graph;
+pub mod manifest;
 pub mod query;
+pub mod rank;
 pub mod store;
 pub mod symbols;
 

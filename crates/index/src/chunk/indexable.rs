@@ -5,6 +5,8 @@ mod tests;
 
 use std::path::Path;
 
+use chartroom_workspace::binary::looks_binary;
+
 use crate::symbols::Language;
 
 /// Larger files are data, whatever their name says.
@@ -120,10 +122,6 @@ fn is_secret(name: &str, relative: &str) -> bool {
         || ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].iter().any(|key| name.starts_with(key));
     let folder = relative.split('/').any(|part| part == ".ssh" || part == ".aws" || part == ".gnupg");
     environment || key || known || folder
-}
-
-fn looks_binary(prefix: &[u8]) -> bool {
-    prefix.contains(&0)
 }
 
 /// Says whether the beginning of a file tells that a program wrote it.

@@ -61,7 +61,7 @@ impl Hashed {
             }
             let hash = seed(word.as_bytes());
             let times = &mut seen[(hash >> 20) as usize % 1024];
-            let weight = rarity(word) / f32::from(1 + *times);
+            let weight = rarity(word) / (1.0 + f32::from(*times));
             *times = times.saturating_add(1);
             match self.table.as_ref().and_then(|table| table.rows.get(word)) {
                 Some(row) => sum.iter_mut().zip(row).for_each(|(sum, value)| *sum += weight * value),

@@ -11,9 +11,9 @@ use crate::symbols::Extracted;
 
 /// What is kept of a file for the graph.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facts {
-    pub references: Vec<Reference>,
-    pub imports: Vec<Import>,
+pub(crate) struct Facts {
+    pub(crate) references: Vec<Reference>,
+    pub(crate) imports: Vec<Import>,
 }
 
 /// Writes facts down. References to the same name from the same definition are kept once per line.

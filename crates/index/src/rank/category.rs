@@ -1,0 +1,108 @@
+//! What sort of file a path is, and what that is worth in each scope.
+
+use chartroom_protocol::index::SearchScope;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Category {
+    Docs,
+    Tests,
+    Generated,
+    Entrypoint,
+    Core,
+    SrcRuntime,
+    Neutral,
+}
+
+/// The first that matches.
+pub(super) fn of(path: &str) -> Category {
+    let lower = path.to_ascii_lowercase();
+    let segments: Vec<&str> = lower.split('/').collect();
+    let (name, folders) = segments.split_last().map_or(("", &[][..]), |(name, folders)| (*name, folders));
+    let in_folder = |names: &[&str]| folders.iter().any(|folder| names.contains(folder));
+    let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| name.ends_with(suffix));
+    if in_folder(&["docs", "doc", "documentation", "guide", "guides"])
+        || ends(&[".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt"])
+    {
+        Category::Docs
+    } else if in_folder(&["test", "tests", "__tests__", "spec", "testing"])
+        || name.contains(".test.")
+        || name.contains(".spec.")
+        || name.starts_with("test_")
+        || ends(&["_test.go", "_test.py", "_spec.rb", "tests.rs", "test.java", "tests.cs"])
+    {
+        Category::Tests
+    } else if in_folder(&["dist", "build", "coverage", ".next", "generated"])
+        || ends(&[".min.js", ".min.css"])
+    {
+        Category::Generated
+    } else if ["main.", "index.", "app.", "server.", "cli.", "entry."]
+        .iter()
+        .any(|start| name.starts_with(start))
+    {
+        Category::Entrypoint
+    } else if in_folder(&["core"]) {
+        Category::Core
+    } else if in_folder(&["src"]) {
+        Category::SrcRuntime
+    } else {
+        Category::Neutral
+    }
+}
+
+impl Category {
+    pub(super) fn is_in(self, scope: SearchScope) -> bool {
+        let prose = matches!(self, Self::Docs | Self::Tests);
+        match scope {
+            SearchScope::Runtime => !prose,
+            SearchScope::Docs => prose,
+            SearchScope::Mixed => true,
+        }
+    }
+
+    /// The reference's, but for entry points: there they were worth 1.4, which put a `main` before the definition
+    /// that was asked for.
+    pub(super) fn multiplier(self, scope: SearchScope) -> f64 {
+        match (scope, self) {
+            (SearchScope::Runtime, Self::Entrypoint) => 1.10,
+            (SearchScope::Runtime, Self::Core) => 1.10,
+            (SearchScope::Runtime, Self::SrcRuntime) => 1.05,
+            (SearchScope::Runtime, Self::Neutral) => 1.00,
+            (SearchScope::Runtime, Self::Tests) => 0.65,
+            (SearchScope::Runtime, Self::Docs) => 0.55,
+            (SearchScope::Runtime | SearchScope::Docs, Self::Generated) => 0.40,
+            (SearchScope::Mixed, Self::Entrypoint) => 1.05,
+            (SearchScope::Mixed, Self::Core) => 1.05,
+            (SearchScope::Mixed, Self::SrcRuntime) => 1.05,
+            (SearchScope::Mixed, Self::Neutral) => 1.00,
+            (SearchScope::Mixed, Self::Tests | Self::Docs) => 0.90,
+            (SearchScope::Mixed, Self::Generated) => 0.70,
+            (SearchScope::Docs, Self::Entrypoint | Self::Core | Self::SrcRuntime) => 0.50,
+            (SearchScope::Docs, Self::Neutral) => 0.80,
+            (SearchScope::Docs, Self::Tests) => 1.10,
+            (SearchScope::Docs, Self::Docs) => 1.20,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Category, of};
+
+    #[test]
+    fn paths_have_a_category() {
+        for (path, expected) in [
+            ("docs/a.py", Category::Docs),
+            ("README.md", Category::Docs),
+            ("tests/a.py", Category::Tests),
+            ("src/a.test.ts", Category::Tests),
+            ("src/test_a.py", Category::Tests),
+            ("web/dist/a.js", Category::Generated),
+            ("src/main.rs", Category::Entrypoint),
+            ("lib/core/a.rs", Category::Core),
+            ("src/a.rs", Category::SrcRuntime),
+            ("lib/a.rb", Category::Neutral),
+        ] {
+            assert_eq!(of(path), expected, "{path}");
+        }
+    }
+}
