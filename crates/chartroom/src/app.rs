@@ -1,6 +1,7 @@
 //! The wiring: the only place that constructs concrete implementations.
 
 mod agents;
+pub(crate) mod language;
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

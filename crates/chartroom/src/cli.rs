@@ -3,12 +3,18 @@
 //! To add a command: a file in `cli/` with its `Args` and `run`, a variant of [`Command`], a line in its `match`.
 
 mod browser;
+mod check;
 mod completions;
 mod doctor;
+mod hook;
 mod install;
 mod link;
+mod lsp;
+mod lsp_service;
+mod mcp;
 mod serve;
 mod settings;
+mod tool;
 mod trust;
 
 use std::process::ExitCode;
@@ -46,6 +52,19 @@ pub enum Command {
     Uninstall(install::Args),
     /// Say what was found, what is missing, and the command that mends it
     Doctor(doctor::Args),
+    /// Serve the tools on stdio to any MCP client
+    Mcp(mcp::Args),
+    /// List the MCP tools, or call one by hand
+    Tool(tool::Args),
+    /// Show the diagnostics of files; exit code 1 when there are some
+    Check(check::Args),
+    /// Look at the language servers of a workspace, or restart them
+    Lsp(lsp::Args),
+    /// Answer a hook of an agent
+    Hook(hook::Args),
+    /// The language service's own process
+    #[command(hide = true)]
+    LspService,
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Print the JSON Schema of the config file
@@ -72,6 +91,12 @@ impl Cli {
             Command::Install(args) => install::run(&args, install::Act::Install),
             Command::Uninstall(args) => install::run(&args, install::Act::Uninstall),
             Command::Doctor(args) => doctor::run(&args),
+            Command::Mcp(args) => mcp::run(&args),
+            Command::Tool(args) => tool::run(&args),
+            Command::Check(args) => check::run(args),
+            Command::Lsp(args) => lsp::run(&args),
+            Command::Hook(args) => hook::run(&args),
+            Command::LspService => lsp_service::run(),
             Command::Completions(args) => completions::run(&args),
             Command::ConfigSchema => settings::print_schema(),
         }

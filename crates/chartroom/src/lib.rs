@@ -11,6 +11,7 @@ pub mod data;
 pub mod exit;
 pub mod http;
 pub mod logs;
+pub mod mcp;
 pub mod projects;
 
 use std::process::ExitCode;

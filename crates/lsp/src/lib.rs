@@ -16,6 +16,8 @@ pub mod uri;
 
 mod client;
 mod content;
+#[cfg(test)]
+mod fake;
 mod memory;
 mod position;
 mod sweep;

@@ -185,3 +185,6 @@ impl Orchestrator {
         Ok(slot.clone())
     }
 }
+
+#[cfg(test)]
+mod tests;

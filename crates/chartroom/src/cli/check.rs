@@ -1,0 +1,109 @@
+//! `chartroom check FILE…`: diagnostics in the tool format; 0 clean, 1 some, 3 a file could not be checked.
+
+use std::path::PathBuf;
+
+use chartroom_lsp::render::{Limits, blocks};
+use chartroom_protocol::lsp::{CheckResponse, CheckScope, Freshness, LspSetting, ServerOutcome, Severity};
+
+use super::{answer, block_on, settings};
+use crate::app::language::Workspace;
+use crate::config::Overrides;
+use crate::exit::{Failure, Outcome};
+use crate::logs;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Trust the workspace first: its language servers may run what is in it
+    #[arg(long)]
+    trust: bool,
+    /// The workspace [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// Which severities: error, warning, info, hint
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    severity: Vec<Severity>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    let _logs = logs::to_stderr();
+    let mut config = settings::load(Overrides::default())?.config;
+    if let (LspSetting::Enabled(lsp), false) = (&mut config.lsp, args.severity.is_empty()) {
+        lsp.include_severities = args.severity.clone();
+    }
+    let data = settings::data()?;
+    let folder = args.root.clone().unwrap_or_else(|| PathBuf::from("."));
+    block_on(async move {
+        let workspace = Workspace::open(&folder, &config, &data)?;
+        if args.trust {
+            let trusted = workspace.gate.trust().trust(&workspace.root);
+            trusted.map_err(|error| Failure::impossible(error.to_string()))?;
+        }
+        // Named as the shell completes them: from the current folder.
+        let files = args.files.iter().map(|file| {
+            std::path::absolute(file).unwrap_or_else(|_| file.clone()).to_string_lossy().into_owned()
+        });
+        let response = workspace.lsp.check_paths(files.collect(), CheckScope::Files).await;
+        let why = workspace.lsp.unavailable();
+        let limits = workspace.lsp.config().map(Limits::of).unwrap_or_default();
+        workspace.lsp.shutdown().await;
+        let Some(response) = response else {
+            let why = why.unwrap_or_else(|| "the language service does not answer".to_owned());
+            return Err(Failure::impossible(why));
+        };
+        report(&response, limits, args.json)
+    })
+}
+
+fn report(response: &CheckResponse, limits: Limits, as_json: bool) -> Result<Outcome, Failure> {
+    if as_json {
+        let json = serde_json::to_string(response)
+            .map_err(|error| Failure::impossible(format!("the answer cannot be written ({error})")))?;
+        answer(&format!("{json}\n"))?;
+    } else {
+        let text = blocks(&response.files, limits);
+        if !text.is_empty() {
+            answer(&format!("{text}\n"))?;
+        }
+    }
+    if let Some(reason) = unchecked(response) {
+        return Err(Failure::impossible(reason));
+    }
+    let clean = response.files.iter().all(|file| file.diagnostics.is_empty());
+    Ok(if clean { Outcome::Done } else { Outcome::NotOk })
+}
+
+/// Returns why a file was not checked, if one was not.
+fn unchecked(response: &CheckResponse) -> Option<String> {
+    if let Some(file) = response.files.iter().find(|file| file.refused.is_some()) {
+        return Some(format!("{}: {}", file.file, file.refused.as_deref().unwrap_or_default()));
+    }
+    let fresh = response
+        .servers
+        .iter()
+        .any(|server| matches!(server.outcome, ServerOutcome::Answered { freshness: Freshness::Current }));
+    if fresh {
+        return None;
+    }
+    let reasons: Vec<String> = response
+        .servers
+        .iter()
+        .map(|server| match &server.outcome {
+            ServerOutcome::Answered { .. } => format!("{} did not answer in time; try again", server.id),
+            ServerOutcome::Absent { reason, hint, .. } => {
+                let reason = reason.as_deref().unwrap_or("it is not available");
+                let hint = hint.as_deref().map(|hint| format!(", try `{hint}`")).unwrap_or_default();
+                format!("{}: {reason}{hint}", server.id)
+            }
+        })
+        .collect();
+    Some(if reasons.is_empty() {
+        "no language server is there for these files".to_owned()
+    } else {
+        reasons.join("; ")
+    })
+}

@@ -1,0 +1,104 @@
+//! Tools for agents, in groups: `lsp`, `edits`, `index`. One list, whoever asks for it: an MCP client on stdio, the
+//! command line, a session.
+//!
+//! To add a tool, read docs/adding-a-tool.md. To add a group: a file in `mcp/` with a [`ToolGroup`], a variant of
+//! [`Group`], a line in [`Toolbox::open`].
+
+mod edits;
+mod lsp;
+mod server;
+
+use std::collections::BTreeSet;
+
+use futures_util::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use crate::app::language::Workspace;
+
+pub use server::ToolServer;
+
+/// A group of tools that `--only` can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Group {
+    /// Diagnostics and navigation by language servers
+    Lsp,
+    /// edit_file, write_file, apply_patch
+    Edits,
+    /// The code index
+    Index,
+}
+
+/// What a client is told about a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    pub name: String,
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub schema: Map<String, Value>,
+    /// It changes nothing.
+    pub read_only: bool,
+}
+
+/// What a tool says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolAnswer {
+    pub text: String,
+    /// The same as data, where a tool has it.
+    pub structured: Option<Value>,
+    pub is_error: bool,
+}
+
+/// Some tools that belong together.
+pub trait ToolGroup: Send + Sync {
+    fn group(&self) -> Group;
+
+    /// Returns the tools that are there now.
+    fn tools(&self) -> BoxFuture<'_, Vec<ToolSpec>>;
+
+    /// Calls a tool; nothing when it is not one of these.
+    fn call<'a>(&'a self, name: &'a str, arguments: Value) -> BoxFuture<'a, Option<ToolAnswer>>;
+}
+
+/// All tools of one workspace.
+pub struct Toolbox {
+    groups: Vec<Box<dyn ToolGroup>>,
+}
+
+impl Toolbox {
+    /// Puts the tools of a workspace together; `only` names the groups, none means all.
+    pub(crate) fn open(workspace: &Workspace, only: &[Group]) -> Self {
+        let groups: Vec<Box<dyn ToolGroup>> = vec![
+            Box::new(lsp::LspTools::new(workspace.lsp.clone())),
+            Box::new(edits::EditTools::new(workspace.root.clone(), workspace.lsp.clone())),
+        ];
+        Self::of(groups, only)
+    }
+
+    /// Keeps the groups that were asked for.
+    pub fn of(groups: Vec<Box<dyn ToolGroup>>, only: &[Group]) -> Self {
+        let wanted: BTreeSet<Group> = only.iter().copied().collect();
+        let groups =
+            groups.into_iter().filter(|group| wanted.is_empty() || wanted.contains(&group.group())).collect();
+        Self { groups }
+    }
+
+    /// Returns every tool, by name.
+    pub async fn tools(&self) -> Vec<ToolSpec> {
+        let mut tools = Vec::new();
+        for group in &self.groups {
+            tools.extend(group.tools().await);
+        }
+        tools.sort_by(|a, b| a.name.cmp(&b.name));
+        tools
+    }
+
+    /// Calls a tool; nothing when there is none of that name.
+    pub async fn call(&self, name: &str, arguments: Value) -> Option<ToolAnswer> {
+        for group in &self.groups {
+            if let Some(answer) = group.call(name, arguments.clone()).await {
+                return Some(answer);
+            }
+        }
+        None
+    }
+}

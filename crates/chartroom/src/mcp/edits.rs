@@ -1,0 +1,44 @@
+//! The mutation tools.
+
+use chartroom_edits::Edits;
+use chartroom_lsp::LspHandle;
+use chartroom_workspace::CanonicalRoot;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::{Group, ToolAnswer, ToolGroup, ToolSpec};
+
+pub(super) struct EditTools {
+    edits: Edits<LspHandle>,
+}
+
+impl EditTools {
+    pub(super) fn new(root: CanonicalRoot, service: LspHandle) -> Self {
+        Self { edits: Edits::new(root, service) }
+    }
+}
+
+impl ToolGroup for EditTools {
+    fn group(&self) -> Group {
+        Group::Edits
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Vec<ToolSpec>> {
+        let tools = chartroom_edits::all().into_iter().map(|tool| ToolSpec {
+            name: tool.name.to_owned(),
+            description: tool.description.to_owned(),
+            schema: tool.schema,
+            read_only: false,
+        });
+        std::future::ready(tools.collect()).boxed()
+    }
+
+    fn call<'a>(&'a self, name: &'a str, arguments: Value) -> BoxFuture<'a, Option<ToolAnswer>> {
+        async move {
+            let answer = self.edits.call(name, arguments).await?;
+            Some(ToolAnswer { text: answer.text, structured: None, is_error: answer.is_error })
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,53 @@
+//! The navigation tools: their answers come from the language service.
+
+use chartroom_lsp::{LspHandle, tools};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::{Group, ToolAnswer, ToolGroup, ToolSpec};
+
+pub(super) struct LspTools {
+    service: LspHandle,
+}
+
+impl LspTools {
+    pub(super) fn new(service: LspHandle) -> Self {
+        Self { service }
+    }
+}
+
+impl ToolGroup for LspTools {
+    fn group(&self) -> Group {
+        Group::Lsp
+    }
+
+    /// There are none when they are switched off, or when the service did not start.
+    fn tools(&self) -> BoxFuture<'_, Vec<ToolSpec>> {
+        async {
+            if !self.service.has_tools().await {
+                return Vec::new();
+            }
+            let spec = |tool: tools::ToolSpec| ToolSpec {
+                name: tool.name.to_owned(),
+                description: tool.description.to_owned(),
+                schema: tool.schema,
+                read_only: true,
+            };
+            tools::all().into_iter().map(spec).collect()
+        }
+        .boxed()
+    }
+
+    fn call<'a>(&'a self, name: &'a str, arguments: Value) -> BoxFuture<'a, Option<ToolAnswer>> {
+        async move {
+            if !tools::all().iter().any(|tool| tool.name == name) || !self.service.config()?.navigation_tools
+            {
+                return None;
+            }
+            let answer = self.service.call_tool(name, arguments).await;
+            Some(ToolAnswer { text: answer.text, structured: None, is_error: answer.is_error })
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,363 @@
+//! A language server in memory that speaks the real protocol, for tests on a paused clock.
+//!
+//! It finds an error wherever a line holds `ERR message` (a warning for `WARN message`), crashes at `CRASH`, and tells what it found as the
+//! test wants: at once or late, pushed or pulled, with versions or without, or not at all.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use chartroom_protocol::lsp::{LspConfig, ServerState};
+use chartroom_testkit::project::Project;
+use chartroom_transport::{Framing, Handler, Peer, PeerOptions, ResponseError, connect};
+use chartroom_workspace::CanonicalRoot;
+use serde_json::{Value, json};
+
+use crate::launch::{Absent, Found, Launch, Launched};
+use crate::orchestrator::Orchestrator;
+use crate::registry::{Quirks, Server};
+
+/// How a fake server behaves.
+#[derive(Clone)]
+pub(crate) struct Behaviour {
+    /// How long the handshake takes; nothing never answers.
+    pub(crate) ready_after: Option<Duration>,
+    /// It is gone instead of shaking hands.
+    pub(crate) dies_at_start: bool,
+    /// When it pushes after a change, once per entry; none never pushes.
+    pub(crate) pushes_after: Vec<Duration>,
+    pub(crate) versions: bool,
+    /// It answers pulls after this.
+    pub(crate) pulls_after: Option<Duration>,
+    /// It says so only after the handshake, by registration.
+    pub(crate) registers_late: bool,
+    /// It says that it loads the project for this long.
+    pub(crate) loads_for: Option<Duration>,
+    pub(crate) quirks: Quirks,
+}
+
+impl Default for Behaviour {
+    fn default() -> Self {
+        Self {
+            ready_after: Some(Duration::ZERO),
+            dies_at_start: false,
+            pushes_after: vec![Duration::from_millis(10)],
+            versions: true,
+            pulls_after: None,
+            registers_late: false,
+            loads_for: None,
+            quirks: Quirks::NONE,
+        }
+    }
+}
+
+impl Behaviour {
+    pub(crate) fn pushing(ms: &[u64]) -> Self {
+        Self { pushes_after: ms.iter().map(|ms| Duration::from_millis(*ms)).collect(), ..Self::default() }
+    }
+
+    pub(crate) fn silent() -> Self {
+        Self::pushing(&[])
+    }
+
+    pub(crate) fn pulling(ms: u64) -> Self {
+        Self { pulls_after: Some(Duration::from_millis(ms)), ..Self::silent() }
+    }
+}
+
+/// Launches fakes, and remembers what they saw.
+#[derive(Default)]
+pub(crate) struct Fakes {
+    behaviours: Mutex<BTreeMap<String, Behaviour>>,
+    pub(crate) launched: Mutex<Vec<(String, PathBuf)>>,
+    /// Every message of every fake: `id method detail`.
+    pub(crate) seen: Arc<Mutex<Vec<String>>>,
+    peers: Mutex<BTreeMap<String, Peer>>,
+    pub(crate) untrusted: Mutex<bool>,
+}
+
+impl Fakes {
+    pub(crate) fn set(&self, id: &str, behaviour: Behaviour) {
+        self.behaviours.lock().unwrap().insert(id.to_owned(), behaviour);
+    }
+
+    pub(crate) fn kill(&self, id: &str) {
+        self.peers.lock().unwrap()[id].close("killed by the test");
+    }
+
+    pub(crate) fn n_launched(&self) -> usize {
+        self.launched.lock().unwrap().len()
+    }
+
+    pub(crate) fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    /// Pushes by itself, as servers do for files nobody touched.
+    pub(crate) async fn publish(&self, id: &str, file: &Path, messages: &[&str]) {
+        let peer = self.peers.lock().unwrap()[id].clone();
+        let text: Vec<String> = messages.iter().map(|message| format!("ERR {message}")).collect();
+        let params =
+            json!({ "uri": crate::uri::of_path(file), "diagnostics": diagnostics(&text.join("\n")) });
+        peer.notify("textDocument/publishDiagnostics", params).await.unwrap();
+        // In memory, one turn of the runtime carries it over.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+impl Launch for Fakes {
+    fn find(&self, server: &Server, _project: &Path) -> Result<Found, Absent> {
+        if *self.untrusted.lock().unwrap() {
+            let status = ServerState::Untrusted;
+            return Err(Absent {
+                status,
+                reason: "not trusted".into(),
+                hint: Some("chartroom trust".into()),
+            });
+        }
+        match self.behaviours.lock().unwrap().get(&server.id) {
+            Some(behaviour) => Ok(Found {
+                program: PathBuf::from(format!("/fake/{}", server.id)),
+                args: Vec::new(),
+                quirks: behaviour.quirks,
+            }),
+            None => Err(Absent {
+                status: ServerState::Unavailable,
+                reason: format!("{} was not found", server.id),
+                hint: Some(server.install.clone()),
+            }),
+        }
+    }
+
+    fn launch(&self, server: &Server, _found: &Found, project: &Path) -> Result<Launched, Absent> {
+        self.launched.lock().unwrap().push((server.id.clone(), project.to_owned()));
+        let behaviour = self.behaviours.lock().unwrap()[&server.id].clone();
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (their_read, their_write) = tokio::io::split(theirs);
+        let (read, write) = tokio::io::split(ours);
+        if behaviour.dies_at_start {
+            return Ok(Launched { read: Box::new(read), write: Box::new(write), child: None });
+        }
+        let peer = Arc::new(Mutex::new(None));
+        let fake = Fake {
+            id: server.id.clone(),
+            behaviour,
+            seen: self.seen.clone(),
+            texts: Arc::default(),
+            peer: peer.clone(),
+        };
+        let options = PeerOptions::new(format!("fake {}", server.id), Framing::ContentLength);
+        let connected = connect(their_read, their_write, options, fake);
+        *peer.lock().unwrap() = Some(connected.clone());
+        self.peers.lock().unwrap().insert(server.id.clone(), connected);
+        Ok(Launched { read: Box::new(read), write: Box::new(write), child: None })
+    }
+}
+
+struct Fake {
+    id: String,
+    behaviour: Behaviour,
+    seen: Arc<Mutex<Vec<String>>>,
+    texts: Arc<Mutex<BTreeMap<String, (i32, String)>>>,
+    peer: Arc<Mutex<Option<Peer>>>,
+}
+
+fn diagnostics(text: &str) -> Value {
+    let found = text.lines().enumerate().filter_map(|(line, content)| {
+        let (severity, at, word) = match (content.find("ERR "), content.find("WARN ")) {
+            (Some(at), _) => (1, at, 4),
+            (None, Some(at)) => (2, at, 5),
+            (None, None) => return None,
+        };
+        Some(json!({
+            "range": {
+                "start": { "line": line, "character": at },
+                "end": { "line": line, "character": content.len() },
+            },
+            "severity": severity,
+            "message": &content[at + word..],
+        }))
+    });
+    found.collect()
+}
+
+impl Fake {
+    fn peer(&self) -> Peer {
+        self.peer.lock().unwrap().clone().unwrap()
+    }
+
+    fn see(&self, what: String) {
+        self.seen.lock().unwrap().push(format!("{} {what}", self.id));
+    }
+
+    fn changed(&self, uri: &str, version: i32, text: &str) {
+        self.texts.lock().unwrap().insert(uri.to_owned(), (version, text.to_owned()));
+        if text.contains("CRASH") {
+            self.peer().close("crashed");
+            return;
+        }
+        for after in self.behaviour.pushes_after.clone() {
+            let (peer, text, uri) = (self.peer(), text.to_owned(), uri.to_owned());
+            let version = self.behaviour.versions.then_some(version);
+            tokio::spawn(async move {
+                tokio::time::sleep(after).await;
+                let params = json!({ "uri": uri, "version": version, "diagnostics": diagnostics(&text) });
+                peer.notify("textDocument/publishDiagnostics", params).await.ok();
+            });
+        }
+    }
+}
+
+impl Handler for Fake {
+    async fn request(&self, method: String, params: Value) -> Result<Value, ResponseError> {
+        let uri = params.pointer("/textDocument/uri").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let name = uri.rsplit('/').next().unwrap_or_default().to_owned();
+        self.see(format!("{method} {name}"));
+        match method.as_str() {
+            "initialize" => {
+                match self.behaviour.ready_after {
+                    Some(after) => tokio::time::sleep(after).await,
+                    None => std::future::pending().await,
+                }
+                let mut capabilities = json!({
+                    "textDocumentSync": 1, "definitionProvider": true, "referencesProvider": true,
+                    "hoverProvider": true, "documentSymbolProvider": true, "workspaceSymbolProvider": true,
+                });
+                if self.behaviour.pulls_after.is_some() && !self.behaviour.registers_late {
+                    capabilities["diagnosticProvider"] = json!({ "identifier": "fake" });
+                }
+                Ok(json!({ "capabilities": capabilities }))
+            }
+            "textDocument/diagnostic" => {
+                let after = self.behaviour.pulls_after.unwrap_or_default();
+                tokio::time::sleep(after).await;
+                let texts = self.texts.lock().unwrap();
+                let text = texts.get(&uri).map(|(_, text)| text.clone()).unwrap_or_default();
+                Ok(json!({ "kind": "full", "items": diagnostics(&text) }))
+            }
+            "textDocument/definition" => Ok(json!([{
+                "uri": uri,
+                "range": { "start": { "line": 0, "character": 4 }, "end": { "line": 0, "character": 5 } },
+            }])),
+            "textDocument/references" | "textDocument/documentSymbol" | "workspace/symbol" => Ok(json!([])),
+            "textDocument/hover" => Ok(json!({ "contents": "a fake" })),
+            "shutdown" => Ok(Value::Null),
+            _ => Err(ResponseError::method_not_found(&method)),
+        }
+    }
+
+    async fn notification(&self, method: String, params: Value) {
+        let uri = params.pointer("/textDocument/uri").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let name = uri.rsplit('/').next().unwrap_or_default().to_owned();
+        match method.as_str() {
+            "textDocument/didOpen" => {
+                self.see(format!("didOpen {name}"));
+                let text = params.pointer("/textDocument/text").and_then(Value::as_str).unwrap_or_default();
+                self.changed(&uri, 1, text);
+            }
+            "textDocument/didChange" => {
+                let version = params.pointer("/textDocument/version").and_then(Value::as_i64).unwrap_or(0);
+                self.see(format!("didChange {name} {version}"));
+                let text = params.pointer("/contentChanges/0/text").and_then(Value::as_str);
+                self.changed(&uri, i32::try_from(version).unwrap(), text.unwrap_or_default());
+            }
+            "initialized" => {
+                let peer = self.peer();
+                if self.behaviour.registers_late {
+                    let peer = peer.clone();
+                    tokio::spawn(async move {
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        let registrations = json!({ "registrations": [{
+                            "id": "1", "method": "textDocument/diagnostic",
+                            "registerOptions": { "identifier": "late" },
+                        }] });
+                        // Repeated, as real ones do.
+                        for _ in 0..2 {
+                            peer.request("client/registerCapability", &registrations).await.unwrap();
+                        }
+                    });
+                }
+                if let Some(loads) = self.behaviour.loads_for {
+                    let progress = |kind: &str| json!({ "token": "load", "value": { "kind": kind, "title": "Indexing" } });
+                    peer.notify("$/progress", progress("begin")).await.unwrap();
+                    let end = progress("end");
+                    tokio::spawn(async move {
+                        tokio::time::sleep(loads).await;
+                        peer.notify("$/progress", end).await.ok();
+                    });
+                }
+            }
+            "workspace/didChangeWatchedFiles" => {
+                let changes = params.get("changes").and_then(Value::as_array).into_iter().flatten();
+                for change in changes {
+                    let uri = change.get("uri").and_then(Value::as_str).unwrap_or_default();
+                    let kind = change.get("type").and_then(Value::as_u64).unwrap_or(0);
+                    self.see(format!("watched {} {kind}", uri.rsplit('/').next().unwrap_or_default()));
+                }
+            }
+            "textDocument/didSave" => self.see(format!("didSave {name}")),
+            "textDocument/didClose" => {
+                self.see(format!("didClose {name}"));
+                self.texts.lock().unwrap().remove(&uri);
+            }
+            "exit" => self.see("exit".to_owned()),
+            _ => {}
+        }
+    }
+}
+
+/// A workspace with an orchestrator over fakes: `alpha` and `beta` both know `.foo`, `gamma` knows `.bar`.
+pub(crate) struct Rehearsal {
+    pub(crate) project: Project,
+    pub(crate) fakes: Arc<Fakes>,
+    pub(crate) orchestrator: Arc<Orchestrator>,
+}
+
+impl Rehearsal {
+    pub(crate) fn new(fixture: &str, servers: &[(&str, Behaviour)]) -> Self {
+        Self::with_config(fixture, servers, json!({}))
+    }
+
+    /// `config` is laid over the three fakes.
+    pub(crate) fn with_config(fixture: &str, servers: &[(&str, Behaviour)], config: Value) -> Self {
+        let project = Project::new(fixture);
+        let fakes = Arc::new(Fakes::default());
+        for (id, behaviour) in servers {
+            fakes.set(id, behaviour.clone());
+        }
+        let mut all = json!({
+            "alpha": { "command": "alpha", "extensions": [".foo"], "rootMarkers": ["foo.toml"] },
+            "beta": { "command": "beta", "extensions": [".foo"], "rootMarkers": ["foo.toml"] },
+            "gamma": { "command": "gamma", "extensions": [".bar"] },
+        });
+        for (id, settings) in config.get("servers").and_then(Value::as_object).into_iter().flatten() {
+            for (key, value) in settings.as_object().into_iter().flatten() {
+                all[id][key] = value.clone();
+            }
+        }
+        let mut config = config;
+        config["servers"] = all;
+        let config: LspConfig = serde_json::from_value(config).unwrap();
+        let root = CanonicalRoot::open(project.root()).unwrap();
+        let orchestrator = Orchestrator::new(root, config, fakes.clone());
+        Self { project, fakes, orchestrator }
+    }
+
+    /// Checks a file and returns its diagnostics as lines.
+    pub(crate) async fn check(&self, file: &str) -> Vec<String> {
+        let path = self.project.path(file).to_string_lossy().into_owned();
+        self.orchestrator.check_file(&path, None).await.iter().map(crate::render::line).collect()
+    }
+
+    /// Writes a file and checks it.
+    pub(crate) async fn write(&self, file: &str, text: &str) -> Vec<String> {
+        self.project.write(file, text);
+        self.check(file).await
+    }
+
+    /// The status words of one server.
+    pub(crate) fn status(&self, id: &str) -> Vec<ServerState> {
+        self.orchestrator.status().into_iter().filter(|row| row.id == id).map(|row| row.status).collect()
+    }
+}

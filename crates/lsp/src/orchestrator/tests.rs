@@ -1,0 +1,4 @@
+mod collecting;
+mod lifecycle;
+mod scope;
+mod timing;

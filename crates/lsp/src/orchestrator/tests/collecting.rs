@@ -1,0 +1,206 @@
+//! What comes out of a check.
+
+use std::time::Duration;
+
+use chartroom_protocol::lsp::{CheckParams, CheckScope, FileText, Freshness, ServerOutcome};
+use serde_json::json;
+
+use crate::fake::{Behaviour, Rehearsal};
+use crate::registry::Quirks;
+
+const FILE: &str = "//- a.foo\nERR broken\nWARN careful\n";
+
+#[tokio::test(start_paused = true)]
+async fn ec_7_ec_20_two_servers_are_asked_in_parallel_and_say_it_once() {
+    let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::default())];
+    let rehearsal = Rehearsal::new(FILE, &servers);
+    assert_eq!(rehearsal.check("a.foo").await, ["ERROR [1:1] broken"]);
+    assert_eq!(rehearsal.fakes.n_launched(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn br_39_req_fmt_067_req_cfg_060_the_same_severities_in_the_check_and_in_the_list() {
+    let config = json!({ "includeSeverities": ["warning"] });
+    let rehearsal = Rehearsal::with_config(FILE, &[("alpha", Behaviour::default())], config);
+    assert_eq!(rehearsal.check("a.foo").await, ["WARNING [2:1] careful"]);
+    let known = rehearsal.orchestrator.diagnostics();
+    assert_eq!(known["a.foo"].len(), 1);
+    assert_eq!(known["a.foo"][0].message, "careful");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_is_mended_is_never_reported_again() {
+    for behaviour in [
+        Behaviour::pushing(&[10]),
+        Behaviour { versions: false, ..Behaviour::pushing(&[10]) },
+        Behaviour::pulling(10),
+    ] {
+        let rehearsal = Rehearsal::new(FILE, &[("alpha", behaviour)]);
+        for round in 0..20 {
+            let broken = rehearsal.write("a.foo", &format!("ERR round {round}\n")).await;
+            assert_eq!(broken, [format!("ERROR [1:1] round {round}")]);
+            assert_eq!(rehearsal.write("a.foo", "fine\n").await, Vec::<String>::new());
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_old_push_is_not_reported_when_the_server_goes_silent() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[10]))]);
+    rehearsal.check("a.foo").await;
+    rehearsal.fakes.publish("alpha", &rehearsal.project.path("a.foo"), &["stale"]).await;
+    // The next text is answered with a push of the wrong version only.
+    let path = rehearsal.project.path("a.foo").to_string_lossy().into_owned();
+    let lines = rehearsal.orchestrator.check_file(&path, Some("fine\n".to_owned())).await;
+    assert_eq!(lines, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_repeats_nothing_is_believed_after_a_quiet_second() {
+    let quiet = Behaviour {
+        versions: false,
+        quirks: Quirks { silent_when_unchanged: true, ..Quirks::NONE },
+        ..Behaviour::pushing(&[10])
+    };
+    let rehearsal = Rehearsal::new("//- a.foo\nfine\n", &[("alpha", quiet.clone())]);
+    rehearsal.check("a.foo").await;
+    assert_eq!(rehearsal.write("a.foo", "ERR one\n").await, ["ERROR [1:1] one"]);
+    assert_eq!(rehearsal.write("a.foo", "fine\n").await, Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn br_90_req_content_010_req_content_020_the_text_that_comes_along_counts_and_the_disk_otherwise() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::default())]);
+    let path = rehearsal.project.path("a.foo").to_string_lossy().into_owned();
+    let told = rehearsal.orchestrator.check_file(&path, Some("ERR told\n".to_owned())).await;
+    assert_eq!(told[0].message, "told");
+    assert_eq!(rehearsal.check("a.foo").await, ["ERROR [1:1] broken"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ec_42_ec_43_br_35_br_73_req_known_010_req_known_020_req_known_030_a_file_is_known_while_any_server_has_findings()
+ {
+    let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::default())];
+    let rehearsal = Rehearsal::new("//- a.foo\nfine\n//- b.foo\nfine\n", &servers);
+    rehearsal.check("a.foo").await;
+    let other = rehearsal.project.path("b.foo");
+    let known = || rehearsal.orchestrator.diagnostics().into_keys().collect::<Vec<_>>();
+    assert_eq!(known(), Vec::<String>::new());
+    rehearsal.fakes.publish("alpha", &other, &["x"]).await;
+    rehearsal.fakes.publish("beta", &other, &["y"]).await;
+    assert_eq!(known(), ["b.foo"]);
+    rehearsal.fakes.publish("alpha", &other, &[]).await;
+    assert_eq!(known(), ["b.foo"], "beta still has one");
+    rehearsal.fakes.publish("beta", &other, &[]).await;
+    assert_eq!(known(), Vec::<String>::new());
+    rehearsal.fakes.publish("beta", &other, &["z"]).await;
+    rehearsal.fakes.kill("beta");
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    assert_eq!(known(), Vec::<String>::new(), "a server that is gone knows nothing");
+}
+
+#[tokio::test(start_paused = true)]
+async fn br_50_req_arch_080_req_nav_060_br_55_known_files_are_listed_by_path_and_only_those_of_the_workspace()
+{
+    let rehearsal = Rehearsal::new("//- z.foo\nfine\n", &[("alpha", Behaviour::default())]);
+    rehearsal.check("z.foo").await;
+    for path in ["m.foo", "a/b.foo", "node_modules/x/y.foo"] {
+        rehearsal.fakes.publish("alpha", &rehearsal.project.path(path), &["x"]).await;
+    }
+    rehearsal.fakes.publish("alpha", std::path::Path::new("/usr/lib/core.foo"), &["x"]).await;
+    let known: Vec<_> = rehearsal.orchestrator.diagnostics().into_keys().collect();
+    assert_eq!(known, ["a/b.foo", "m.foo"]);
+}
+
+fn project_check(file: &str) -> CheckParams {
+    let files = vec![FileText { file_path: file.to_owned(), text: None }];
+    CheckParams { files, scope: CheckScope::Project, removed: Vec::new() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn req_diag_045_importers_of_a_written_file_are_looked_at_by_themselves() {
+    let fixture =
+        "//- types.foo\nfine\n//- a.foo\nimport types\nERR broken by it\n//- b.foo\nERR unrelated\n";
+    for behaviour in [Behaviour::default(), Behaviour::pulling(5)] {
+        let rehearsal = Rehearsal::new(fixture, &[("alpha", behaviour)]);
+        let response = rehearsal.orchestrator.check(project_check("types.foo")).await;
+        let others: Vec<_> = response.others.iter().map(|file| file.file.as_str()).collect();
+        assert_eq!(others, ["a.foo"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn br_83_the_epoch_is_the_services_own_and_rises_with_every_check() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::default())]);
+    let orchestrator = rehearsal.orchestrator.clone();
+    assert_eq!(orchestrator.epoch(), 0);
+    let waiting = tokio::spawn({
+        let orchestrator = orchestrator.clone();
+        async move { orchestrator.diagnostics_after(0, Duration::from_secs(60)).await }
+    });
+    rehearsal.check("a.foo").await;
+    assert_eq!(orchestrator.epoch(), 1);
+    assert_eq!(waiting.await.unwrap().len(), 1);
+    // Nothing more comes: the wait is bounded.
+    let began = tokio::time::Instant::now();
+    orchestrator.diagnostics_after(1, Duration::from_secs(2)).await;
+    assert_eq!(began.elapsed(), Duration::from_secs(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_shell_did_is_told_before_a_check() {
+    let rehearsal = Rehearsal::new("//- a.foo\nfine\n//- b.foo\nfine\n", &[("alpha", Behaviour::default())]);
+    rehearsal.check("a.foo").await;
+    rehearsal.check("b.foo").await;
+    rehearsal.project.write("a.foo", "changed by git\n");
+    rehearsal.project.write("new.foo", "made by a shell\n");
+    std::fs::remove_file(rehearsal.project.path("b.foo")).unwrap();
+    rehearsal.fakes.seen.lock().unwrap().clear();
+    rehearsal.write("c.foo", "fine\n").await;
+    let seen = rehearsal.fakes.seen();
+    for expected in [
+        "alpha watched a.foo 2",
+        "alpha didChange a.foo 2",
+        "alpha watched new.foo 1",
+        "alpha watched b.foo 3",
+        "alpha didClose b.foo",
+    ] {
+        assert!(seen.contains(&expected.to_owned()), "{expected} is not in {seen:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn removed_files_are_told_to_running_servers_and_start_none() {
+    let rehearsal = Rehearsal::new("//- a.foo\nERR x\n", &[("alpha", Behaviour::default())]);
+    let removed = || CheckParams { files: vec![], scope: CheckScope::Files, removed: vec!["a.foo".into()] };
+    rehearsal.orchestrator.check(removed()).await;
+    assert_eq!(rehearsal.fakes.n_launched(), 0);
+    rehearsal.check("a.foo").await;
+    rehearsal.orchestrator.check(removed()).await;
+    assert!(rehearsal.fakes.seen().contains(&"alpha didClose a.foo".to_owned()));
+    assert!(rehearsal.orchestrator.diagnostics().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_outcome_tells_what_each_server_did() {
+    let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::silent())];
+    let rehearsal = Rehearsal::new(FILE, &servers);
+    let files = vec![FileText { file_path: "a.foo".into(), text: None }];
+    let params = CheckParams { files, scope: CheckScope::Files, removed: Vec::new() };
+    let outcomes: Vec<_> = rehearsal
+        .orchestrator
+        .check(params)
+        .await
+        .servers
+        .into_iter()
+        .map(|server| (server.id, server.root, server.outcome))
+        .collect();
+    let answered = |freshness| ServerOutcome::Answered { freshness };
+    assert_eq!(
+        outcomes,
+        [
+            ("alpha".into(), ".".into(), answered(Freshness::Current)),
+            ("beta".into(), ".".into(), answered(Freshness::TimedOut)),
+        ]
+    );
+}

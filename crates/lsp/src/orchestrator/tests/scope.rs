@@ -1,0 +1,147 @@
+//! What is looked at at all, and what a tool answers when it cannot look.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::fake::{Behaviour, Rehearsal};
+use crate::tools;
+
+#[tokio::test(start_paused = true)]
+async fn br_31_br_32_br_33_br_87_req_boundary_010_req_boundary_020_req_boundary_030_req_path_010_nothing_starts_for_what_is_outside()
+ {
+    // EC-26, EC-27, EC-28, EC-50, EC-51.
+    let rehearsal = Rehearsal::new(
+        "//- node_modules/m/a.foo\nERR x\n//- src/a.foo\nERR x\n",
+        &[("alpha", Behaviour::default())],
+    );
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("evil.foo"), "ERR x").unwrap();
+    std::os::unix::fs::symlink(outside.path(), rehearsal.project.path("link")).unwrap();
+    let beside = format!("{}2/evil.foo", rehearsal.project.root().display());
+    let backup = format!("{}-backup/file.foo", rehearsal.project.root().display());
+    std::fs::create_dir_all(std::path::Path::new(&beside).parent().unwrap()).unwrap();
+    std::fs::write(&beside, "ERR x").unwrap();
+    for path in
+        ["node_modules/m/a.foo", "link/evil.foo", "src/../../x.foo", "/etc/passwd.foo", &beside, &backup]
+    {
+        let found = rehearsal.orchestrator.check_file(path, Some("ERR x".to_owned())).await;
+        assert_eq!(found, [], "{path}");
+    }
+    assert_eq!(rehearsal.fakes.n_launched(), 0);
+    assert_eq!(rehearsal.orchestrator.check_file("src/../src/a.foo", None).await.len(), 1);
+    std::fs::remove_dir_all(std::path::Path::new(&beside).parent().unwrap()).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn ec_36_ec_39_br_10_bad_files_start_nothing() {
+    let rehearsal =
+        Rehearsal::new("//- dir.foo/x\nx\n//- a.xyz\nERR x\n", &[("alpha", Behaviour::default())]);
+    std::fs::write(rehearsal.project.path("binary.foo"), b"ERR a\0b").unwrap();
+    std::fs::write(rehearsal.project.path("latin.foo"), b"ERR \xe9").unwrap();
+    std::fs::write(rehearsal.project.path("huge.foo"), vec![b'x'; 50 * 1024 * 1024]).unwrap();
+    for path in ["dir.foo", "a.xyz", "binary.foo", "latin.foo", "huge.foo", "missing.foo"] {
+        assert_eq!(rehearsal.check(path).await, Vec::<String>::new(), "{path}");
+    }
+    assert_eq!(rehearsal.fakes.n_launched(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn blanks_umlauts_and_crlf_are_no_trouble() {
+    let rehearsal = Rehearsal::new("", &[("alpha", Behaviour::default())]);
+    let lines = rehearsal.write("Größe und Maß/a b.foo", "fine\r\n  ERR ümlaut\r\n").await;
+    assert_eq!(lines, ["ERROR [2:3] ümlaut"]);
+}
+
+async fn ask(rehearsal: &Rehearsal, tool: &str, arguments: serde_json::Value) -> (String, bool) {
+    let answer = tools::call(&rehearsal.orchestrator, tool, arguments).await.unwrap();
+    (answer.text.replace(&rehearsal.project.root().display().to_string(), "ROOT"), answer.is_error)
+}
+
+#[tokio::test(start_paused = true)]
+async fn ec_29_br_34_br_52_req_nav_030_req_nav_040_a_tool_refuses_what_is_outside() {
+    let rehearsal = Rehearsal::new("//- a.foo\nx\n", &[("alpha", Behaviour::default())]);
+    for tool in ["lsp_goto_definition", "lsp_find_references", "lsp_hover"] {
+        let (text, is_error) =
+            ask(&rehearsal, tool, json!({ "filePath": "/etc/passwd", "line": 1, "symbol": "root" })).await;
+        assert!(is_error && text.starts_with("File is outside workspace boundary"), "{tool}: {text}");
+    }
+    for tool in ["lsp_document_symbols", "lsp_check"] {
+        let (text, is_error) = ask(&rehearsal, tool, json!({ "filePath": "x/../../y.foo" })).await;
+        assert!(is_error && text.starts_with("File is outside workspace boundary"), "{tool}: {text}");
+    }
+    assert_eq!(rehearsal.fakes.n_launched(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_found_and_not_ready_are_told_apart() {
+    let rehearsal = Rehearsal::new("//- a.foo\nlet x\n", &[("alpha", Behaviour::default())]);
+    let place = json!({ "filePath": "a.foo", "line": 1, "symbol": "x" });
+    assert_eq!(
+        ask(&rehearsal, "lsp_find_references", place.clone()).await,
+        ("No references found".into(), false)
+    );
+    assert_eq!(ask(&rehearsal, "lsp_hover", place.clone()).await, ("a fake".into(), false));
+    assert_eq!(
+        ask(&rehearsal, "lsp_workspace_symbols", json!({ "query": "q" })).await,
+        ("No symbols found".into(), false)
+    );
+
+    let loading = Behaviour { loads_for: Some(Duration::from_secs(60)), ..Behaviour::default() };
+    let rehearsal = Rehearsal::new("//- a.foo\nlet x\n", &[("alpha", loading)]);
+    let (text, is_error) = ask(&rehearsal, "lsp_find_references", place.clone()).await;
+    assert!(is_error && text.contains("still loading the project (Indexing)"), "{text}");
+
+    let starting = Behaviour { ready_after: None, ..Behaviour::default() };
+    let rehearsal = Rehearsal::new("//- a.foo\nlet x\n", &[("alpha", starting)]);
+    let (text, is_error) = ask(&rehearsal, "lsp_find_references", place.clone()).await;
+    assert!(is_error && text.contains("alpha is still starting"), "{text}");
+
+    let rehearsal = Rehearsal::new("//- a.foo\nlet x\n", &[]);
+    let (text, is_error) = ask(&rehearsal, "lsp_find_references", place).await;
+    assert!(is_error && text.contains("alpha was not found"), "{text}");
+    let (text, is_error) = ask(&rehearsal, "lsp_workspace_symbols", json!({ "query": "q" })).await;
+    assert!(is_error && text.contains("no language server is running yet"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_loads_for_a_while_is_waited_for() {
+    let loading = Behaviour { loads_for: Some(Duration::from_secs(4)), ..Behaviour::default() };
+    let rehearsal = Rehearsal::new("//- a.foo\nlet x\n", &[("alpha", loading)]);
+    let place = json!({ "filePath": "a.foo", "line": 1, "symbol": "x" });
+    assert_eq!(ask(&rehearsal, "lsp_find_references", place).await, ("No references found".into(), false));
+}
+
+#[tokio::test(start_paused = true)]
+async fn req_nav_060_the_list_of_diagnostics_says_how_far_to_believe_it() {
+    let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::default())];
+    let rehearsal = Rehearsal::new("//- a.foo\nERR x\n", &servers);
+    assert_eq!(ask(&rehearsal, "lsp_diagnostics", json!({})).await, ("No diagnostics".into(), false));
+    rehearsal.check("a.foo").await;
+    rehearsal.fakes.kill("beta");
+    let (text, _) = ask(&rehearsal, "lsp_diagnostics", json!({})).await;
+    assert_eq!(
+        text,
+        "a.foo:1:1 x\n[alpha: current]\n[beta: broken, beta closed its connection (try: chartroom lsp restart beta)]"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_by_hand_shows_the_block_or_why_there_is_none() {
+    let rehearsal =
+        Rehearsal::new("//- a.foo\nERR x\n//- ok.foo\nfine\n", &[("alpha", Behaviour::default())]);
+    let check = |file: &str| json!({ "filePath": file });
+    let (text, is_error) = ask(&rehearsal, "lsp_check", check("a.foo")).await;
+    assert_eq!(
+        (text.as_str(), is_error),
+        (
+            "<diagnostics file=\"a.foo\">\nERROR [1:1] x\n</diagnostics>\n[beta: beta was not found (try: set lsp.servers.beta.command in your config to the program of this server)]",
+            false
+        )
+    );
+    let (text, is_error) = ask(&rehearsal, "lsp_check", check("ok.foo")).await;
+    assert!(text.starts_with("No diagnostics in ok.foo (alpha)") && !is_error, "{text}");
+    rehearsal.fakes.kill("alpha");
+    let (text, is_error) = ask(&rehearsal, "lsp_check", check("a.foo")).await;
+    assert!(is_error && text.contains("alpha closed its connection"), "{text}");
+}

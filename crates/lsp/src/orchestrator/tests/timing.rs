@@ -1,0 +1,178 @@
+//! How long a check takes, on a clock of the test's own.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::fake::{Behaviour, Rehearsal};
+
+const FILE: &str = "//- a.foo\nERR broken\n";
+const BROKEN: &str = "ERROR [1:1] broken";
+
+/// Checks `a.foo` and returns what came and after how many milliseconds.
+async fn timed(rehearsal: &Rehearsal) -> (Vec<String>, u64) {
+    let began = Instant::now();
+    let lines = rehearsal.check("a.foo").await;
+    (lines, u64::try_from(began.elapsed().as_millis()).unwrap())
+}
+
+/// Uses up the first touch.
+async fn warm(rehearsal: &Rehearsal) {
+    rehearsal.check("a.foo").await;
+    rehearsal.project.write("a.foo", "ERR broken\n\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn ec_10_br_40_req_time_030_req_time_090_a_cold_start_may_take_the_first_touch_timeout() {
+    let slow = Behaviour { ready_after: Some(Duration::from_secs(8)), ..Behaviour::pushing(&[100]) };
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", slow)]);
+    let (lines, ms) = timed(&rehearsal).await;
+    assert_eq!(lines, [BROKEN]);
+    assert!((8_000..10_000).contains(&ms), "{ms}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn ec_45_req_cfg_055_the_first_touch_timeout_is_configurable() {
+    let slow = Behaviour { ready_after: Some(Duration::from_secs(14)), ..Behaviour::default() };
+    let config = json!({ "firstTouchTimeout": 15_000 });
+    let rehearsal = Rehearsal::with_config(FILE, &[("alpha", slow)], config);
+    assert_eq!(timed(&rehearsal).await.0, [BROKEN]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn br_70_req_time_070_a_start_that_takes_longer_gives_nothing_now_and_something_later() {
+    let slow = Behaviour { ready_after: Some(Duration::from_secs(11)), ..Behaviour::default() };
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", slow)]);
+    assert_eq!(timed(&rehearsal).await, (vec![], 10_000));
+    assert_eq!(timed(&rehearsal).await.0, [BROKEN], "the start went on");
+    assert_eq!(rehearsal.fakes.n_launched(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn br_63_req_time_010_req_time_020_req_cfg_050_a_silent_server_costs_the_diagnostic_timeout() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::silent())]);
+    warm(&rehearsal).await;
+    assert_eq!(timed(&rehearsal).await, (vec![], 3_000));
+    let config = json!({ "diagnosticTimeout": 700 });
+    let rehearsal = Rehearsal::with_config(FILE, &[("alpha", Behaviour::silent())], config);
+    warm(&rehearsal).await;
+    assert_eq!(timed(&rehearsal).await, (vec![], 700));
+}
+
+#[tokio::test(start_paused = true)]
+async fn br_69_req_time_015_two_silent_servers_cost_one_timeout() {
+    let servers = [("alpha", Behaviour::silent()), ("beta", Behaviour::silent())];
+    let rehearsal = Rehearsal::new(FILE, &servers);
+    warm(&rehearsal).await;
+    assert_eq!(timed(&rehearsal).await, (vec![], 3_000));
+}
+
+#[tokio::test(start_paused = true)]
+async fn ec_13_br_14_req_time_040_req_time_085_the_one_that_answers_is_heard_when_the_other_does_not() {
+    let servers = [("alpha", Behaviour::silent()), ("beta", Behaviour::default())];
+    let rehearsal = Rehearsal::new(FILE, &servers);
+    assert_eq!(timed(&rehearsal).await, (vec![BROKEN.to_owned()], 10_000));
+}
+
+#[tokio::test(start_paused = true)]
+async fn req_time_050_ec_12_the_second_of_two_pushes_counts() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[0, 100]))]);
+    let (lines, ms) = timed(&rehearsal).await;
+    assert_eq!(lines, [BROKEN]);
+    assert!((250..300).contains(&ms), "100 ms and then 150 ms of quiet, not {ms}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn ec_47_br_84_req_timing_010_the_debounce_never_reaches_beyond_the_deadline() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[2_900]))]);
+    warm(&rehearsal).await;
+    assert_eq!(timed(&rehearsal).await, (vec![BROKEN.to_owned()], 3_000));
+}
+
+#[tokio::test(start_paused = true)]
+async fn ec_49_br_86_req_timing_020_the_first_touch_is_one_shot() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::silent())]);
+    assert_eq!(timed(&rehearsal).await.1, 10_000);
+    rehearsal.project.write("a.foo", "ERR again\n");
+    assert_eq!(timed(&rehearsal).await.1, 3_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ec_11_req_time_060_a_late_result_is_not_in_this_answer_but_in_the_known_files() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[5_000]))]);
+    rehearsal.project.write("a.foo", "fine\n");
+    warm(&rehearsal).await;
+    assert_eq!(timed(&rehearsal).await, (vec![], 3_000));
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let known = rehearsal.orchestrator.diagnostics();
+    assert_eq!(known["a.foo"][0].message, "broken");
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_pull_the_answer_is_the_end_of_waiting() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pulling(7))]);
+    let (lines, ms) = timed(&rehearsal).await;
+    assert_eq!(lines, [BROKEN]);
+    assert!(ms <= 10, "{ms}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pull_that_is_registered_late_and_twice_is_used() {
+    let late = Behaviour { registers_late: true, ..Behaviour::pulling(5) };
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", late)]);
+    let (lines, ms) = timed(&rehearsal).await;
+    assert_eq!(lines, [BROKEN]);
+    assert!((50..100).contains(&ms), "{ms}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_answer_while_the_server_loads_is_asked_for_again() {
+    let loading = Behaviour { loads_for: Some(Duration::from_secs(2)), ..Behaviour::pulling(5) };
+    let rehearsal = Rehearsal::new("//- a.foo\nfine\n", &[("alpha", loading)]);
+    let (lines, ms) = timed(&rehearsal).await;
+    assert_eq!(lines, Vec::<String>::new());
+    assert!((2_000..2_100).contains(&ms), "{ms}");
+    let pulls = rehearsal.fakes.seen().iter().filter(|seen| seen.contains("textDocument/diagnostic")).count();
+    assert_eq!(pulls, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ec_14_req_time_080_an_abandoned_check_ends_and_the_next_one_works() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[500]))]);
+    let abandoned = tokio::time::timeout(Duration::from_millis(100), rehearsal.check("a.foo")).await;
+    assert!(abandoned.is_err());
+    assert_eq!(timed(&rehearsal).await.0, [BROKEN]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ec_15_simultaneous_edits_of_one_file_each_get_a_snapshot() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[20]))]);
+    rehearsal.check("a.foo").await;
+    let path = rehearsal.project.path("a.foo").to_string_lossy().into_owned();
+    let (first, second) = tokio::join!(
+        rehearsal.orchestrator.check_file(&path, Some("ERR one\n".to_owned())),
+        rehearsal.orchestrator.check_file(&path, Some("ERR two\n".to_owned())),
+    );
+    assert_eq!((first.len(), second.len()), (1, 1));
+    assert_eq!(second[0].message, "two");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_patch_of_twenty_files_has_one_deadline() {
+    let fixture: String = (0..20).map(|n| format!("//- f{n}.foo\nERR broken\n")).collect();
+    let rehearsal = Rehearsal::new(&fixture, &[("alpha", Behaviour::silent())]);
+    let files: Vec<_> = (0..20)
+        .map(|n| chartroom_protocol::lsp::FileText { file_path: format!("f{n}.foo"), text: None })
+        .collect();
+    let began = Instant::now();
+    let params = chartroom_protocol::lsp::CheckParams {
+        files,
+        scope: chartroom_protocol::lsp::CheckScope::Files,
+        removed: Vec::new(),
+    };
+    rehearsal.orchestrator.check(params).await;
+    assert_eq!(began.elapsed(), Duration::from_secs(10));
+    let seen = rehearsal.fakes.seen();
+    assert_eq!(seen.iter().filter(|seen| seen.starts_with("alpha didOpen")).count(), 20);
+}
