@@ -120,7 +120,13 @@ impl Launch for GateLauncher {
                         break;
                     }
                 }
-                found
+                // The first name is the one that people know.
+                found.map_err(|error| match (error, candidates.first()) {
+                    (GateError::NotFound { looked_in, .. }, Some((name, _))) => {
+                        GateError::NotFound { name: name.clone(), looked_in }
+                    }
+                    (error, _) => error,
+                })
             }
             Program::TypeScript { args } => self.find_typescript(args.as_ref(), project),
         };

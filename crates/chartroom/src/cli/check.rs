@@ -11,6 +11,9 @@ use crate::config::Overrides;
 use crate::exit::{Failure, Outcome};
 use crate::logs;
 
+/// How long a server may take to start and to load the project, in milliseconds.
+const PATIENCE: u64 = 60_000;
+
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[arg(required = true, value_name = "FILE")]
@@ -32,8 +35,12 @@ pub struct Args {
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let _logs = logs::to_stderr();
     let mut config = settings::load(Overrides::default())?.config;
-    if let (LspSetting::Enabled(lsp), false) = (&mut config.lsp, args.severity.is_empty()) {
-        lsp.include_severities = args.severity.clone();
+    if let LspSetting::Enabled(lsp) = &mut config.lsp {
+        // Every server starts cold here, and a person waits for an answer, not for an edit to end.
+        lsp.first_touch_timeout = lsp.first_touch_timeout.max(PATIENCE);
+        if !args.severity.is_empty() {
+            lsp.include_severities = args.severity.clone();
+        }
     }
     let data = settings::data()?;
     let folder = args.root.clone().unwrap_or_else(|| PathBuf::from("."));
