@@ -60,12 +60,12 @@ describe('the connection', () => {
   it('subscribes when it opens, with the last seq after a break', () => {
     connection.start()
     last().onopen?.()
-    expect(last().sent).toEqual([{ type: 'subscribe', sessionId: 's' }])
+    expect(last().sent).toEqual([{ type: 'subscribe', sessionId: 's', requestId: 'r1' }])
     seq = 41
     last().onclose?.()
     timers[0]?.call()
     last().onopen?.()
-    expect(last().sent).toEqual([{ type: 'subscribe', sessionId: 's', afterSeq: 41 }])
+    expect(last().sent).toEqual([{ type: 'subscribe', sessionId: 's', afterSeq: 41, requestId: 'r2' }])
     expect(statuses).toEqual(['connecting', 'connected', 'disconnected', 'connected'])
   })
 
@@ -104,8 +104,8 @@ describe('the connection', () => {
     last().onopen?.()
     const sent = connection.request({ type: 'cancel', sessionId: 's' })
     const failed = connection.request({ type: 'kill', sessionId: 's' })
-    last().receive({ type: 'error', requestId: 'r2', message: 'no such session' })
-    last().receive({ type: 'ack', requestId: 'r1', result: { ok: 1 } })
+    last().receive({ type: 'error', requestId: 'r3', message: 'no such session' })
+    last().receive({ type: 'ack', requestId: 'r2', result: { ok: 1 } })
     await expect(sent).resolves.toEqual({ ok: 1 })
     await expect(failed).rejects.toThrow('no such session')
     expect(frames).toEqual([])
@@ -120,7 +120,7 @@ describe('the connection', () => {
     await expect(connection.request({ type: 'cancel', sessionId: 's' })).rejects.toThrow(ConnectionLost)
     timers[0]?.call()
     last().onopen?.()
-    expect(last().sent).toEqual([{ type: 'subscribe', sessionId: 's' }])
+    expect(last().sent).toEqual([{ type: 'subscribe', sessionId: 's', requestId: 'r3' }])
   })
 
   it('does not listen to an older socket', () => {

@@ -15,7 +15,7 @@ import type {
   SessionSummary,
 } from '../protocol'
 import { highest } from './attention'
-import { browserSurroundings, Connection, type Status, type Surroundings } from './connection'
+import { browserSurroundings, Connection, ConnectionLost, type Status, type Surroundings } from './connection'
 import { Session } from './session'
 import { setLastAgent } from './settings'
 import { closeTab, moveTab, neighbour, openTab, readTabs, type Tabs } from './tabs'
@@ -156,15 +156,29 @@ export function createApp(around: Surroundings = browserSurroundings()) {
     if (known) return known
     const session = new Session(sessionId)
     open.set(sessionId, session)
-    if (status() === 'connected') connection.subscribe(sessionId, undefined)
     void load(session)
     return session
   }
 
+  /** Follows a session; false when the server does not know it, or not yet. */
+  async function follow(session: Session): Promise<boolean> {
+    // Without a connection there is nothing to do: a new one subscribes to every open session.
+    if (status() !== 'connected') return true
+    try {
+      await connection.subscribe(session.sessionId, session.log.seq)
+      return true
+    } catch (error) {
+      return error instanceof ConnectionLost
+    }
+  }
+
   async function load(session: Session): Promise<void> {
     session.setFailure(undefined)
+    // What is stored is shown at once; a session found outside is known only when it is loaded.
+    const followed = follow(session)
     try {
       await api.loadSession(session.sessionId)
+      if (!(await followed)) await follow(session)
       const summary = lists.sessions[session.sessionId]
       if (summary?.discovered) patchSummary(session.sessionId, { discovered: false })
     } catch (error) {
@@ -194,8 +208,7 @@ export function createApp(around: Surroundings = browserSurroundings()) {
 
   function close(sessionId: string): void {
     setTabs(tabs => closeTab(tabs, sessionId))
-    open.delete(sessionId)
-    connection.unsubscribe(sessionId)
+    if (open.delete(sessionId)) connection.unsubscribe(sessionId)
   }
 
   async function create(project: Project, cliType: string): Promise<void> {

@@ -67,7 +67,10 @@ export class Connection {
       this.open = true
       this.attempts = 0
       this.listener.status('connected')
-      for (const { sessionId, afterSeq } of this.listener.subscriptions()) this.subscribe(sessionId, afterSeq)
+      for (const { sessionId, afterSeq } of this.listener.subscriptions()) {
+        // A session that cannot be followed is told where it is opened, not here.
+        this.subscribe(sessionId, afterSeq).catch(() => {})
+      }
     }
     socket.onmessage = event => {
       if (current() && typeof event.data === 'string') this.receive(event.data)
@@ -90,8 +93,8 @@ export class Connection {
     if (this.cancelRetry) this.start()
   }
 
-  subscribe(sessionId: string, afterSeq: number | undefined): void {
-    this.write({ type: 'subscribe', sessionId, ...(afterSeq === undefined ? {} : { afterSeq }) })
+  subscribe(sessionId: string, afterSeq: number | undefined): Promise<unknown> {
+    return this.request({ type: 'subscribe', sessionId, ...(afterSeq === undefined ? {} : { afterSeq }) })
   }
 
   unsubscribe(sessionId: string): void {

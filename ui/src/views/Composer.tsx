@@ -28,7 +28,6 @@ export function Composer(props: { session: Session }) {
   let picker: HTMLInputElement | undefined
   const [text, setText] = createSignal(drafts.get(sessionId))
   const [images, setImages] = createSignal<Attachment[]>([])
-  const [sending, setSending] = createSignal(false)
   const [trigger, setTrigger] = createSignal<Trigger | undefined>()
   const [files, setFiles] = createSignal<string[]>([])
   const [marked, setMarked] = createSignal(0)
@@ -78,27 +77,24 @@ export function Composer(props: { session: Session }) {
     area.focus()
   }
 
-  const send = async () => {
-    if (empty() || sending() || !connected()) return
+  // Messages arrive in the order in which they were sent, however quickly one follows another.
+  let sent: Promise<unknown> = Promise.resolve()
+  const send = () => {
+    if (empty() || !connected()) return
     const message = text().trim()
     const attached = images()
-    setSending(true)
     setText('')
     setImages([])
-    try {
-      await app.send(
-        sessionId,
-        message,
-        attached.map(attachment => attachment.image),
-      )
-    } catch (error) {
-      // Nothing that was written is lost: it comes back, before what was typed meanwhile.
-      setText(now => [message, now].filter(Boolean).join('\n'))
-      setImages(now => [...attached, ...now])
-      app.notify(`Not sent: ${(error as Error).message}. Your text is still here.`, 'error')
-    } finally {
-      setSending(false)
-    }
+    setTrigger(undefined)
+    const wire = attached.map(attachment => attachment.image)
+    sent = sent
+      .then(() => app.send(sessionId, message, wire))
+      .catch((error: Error) => {
+        // Nothing that was written is lost: it comes back, before what was typed meanwhile.
+        setText(now => [message, now].filter(Boolean).join('\n'))
+        setImages(now => [...attached, ...now])
+        app.notify(`Not sent: ${error.message}. Your text is still here.`, 'error')
+      })
   }
 
   const stop = () => void app.attempt('The turn was not stopped', () => app.cancel(sessionId))
@@ -136,7 +132,7 @@ export function Composer(props: { session: Session }) {
     }
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
       event.preventDefault()
-      void send()
+      send()
     }
   }
 
@@ -154,7 +150,7 @@ export function Composer(props: { session: Session }) {
       aria-label="Message"
       onSubmit={event => {
         event.preventDefault()
-        void send()
+        send()
       }}
       onDragOver={event => event.preventDefault()}
       onDrop={event => {
@@ -288,7 +284,7 @@ export function Composer(props: { session: Session }) {
           class="icon-button send"
           aria-label={working() ? 'Queue the message' : 'Send the message'}
           title={connected() ? 'Enter' : 'Disconnected: the text is kept'}
-          disabled={empty() || sending() || !connected()}
+          disabled={empty() || !connected()}
         >
           <Icon name="send" />
         </button>
