@@ -4,6 +4,7 @@
 //! To add one: a file with a `run` function, and its line in [`BENCHMARKS`].
 
 mod idle;
+mod index;
 mod measurement;
 
 use std::io::Write as _;
@@ -13,7 +14,7 @@ use measurement::Measurement;
 
 type Benchmark = fn() -> anyhow::Result<Vec<Measurement>>;
 
-const BENCHMARKS: &[(&str, Benchmark)] = &[("idle", idle::run)];
+const BENCHMARKS: &[(&str, Benchmark)] = &[("idle", idle::run), ("index", index::run)];
 
 fn main() -> ExitCode {
     let names: Vec<String> = std::env::args().skip(1).collect();

@@ -32,6 +32,9 @@ struct Rows {
 /// A place: a file's id and a number in its list.
 pub(super) type Place = (i64, u32);
 
+/// A chunk with its likeness.
+pub(super) type Near<'a> = (f32, &'a Arc<FileEntry>, usize);
+
 /// All files as of one change counter.
 #[derive(Default)]
 pub(super) struct Memory {
@@ -123,14 +126,14 @@ impl Memory {
         db: &Connection,
         vector: &[f32],
         limit: usize,
-    ) -> Result<Vec<(f32, &Arc<FileEntry>, usize)>, StoreError> {
+    ) -> Result<Vec<Near<'_>>, StoreError> {
         self.load_vectors(db)?;
         let query = Quantised::of(vector);
         let dimension = query.values.len();
         if dimension == 0 || limit == 0 {
             return Ok(Vec::new());
         }
-        let mut best: Vec<(f32, &Arc<FileEntry>, usize)> = Vec::with_capacity(limit * 2);
+        let mut best: Vec<Near<'_>> = Vec::with_capacity(limit * 2);
         let mut floor = f32::MIN;
         for entry in self.files.values() {
             let Some(rows) = entry.vectors.get() else { continue };
@@ -197,7 +200,7 @@ fn read_all(db: &Connection) -> Result<HashMap<VectorKey, Vec<u8>>, StoreError> 
 }
 
 /// Best first; equal scores by path and place, which do not depend on the order of writing.
-fn keep_best(best: &mut Vec<(f32, &Arc<FileEntry>, usize)>, limit: usize) {
+fn keep_best(best: &mut Vec<Near<'_>>, limit: usize) {
     best.sort_by(|left, right| {
         right.0.total_cmp(&left.0).then_with(|| left.1.path.cmp(&right.1.path)).then(left.2.cmp(&right.2))
     });

@@ -13,6 +13,9 @@ const FUSION: f64 = 60.0;
 /// A query can be a whole issue; words beyond this add nothing that the rarest of these do not say.
 const MAX_WORDS: usize = 256;
 
+/// Passes with the place a chunk has in each.
+type Ranks = Vec<(&'static str, usize)>;
+
 /// A chunk that may answer.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
@@ -24,7 +27,7 @@ pub(super) struct Candidate {
     pub(super) defines: bool,
     pub(super) score: f64,
     /// Its place in each pass, from 1.
-    pub(super) ranks: Vec<(&'static str, usize)>,
+    pub(super) ranks: Ranks,
 }
 
 /// What is asked.
@@ -74,7 +77,7 @@ impl Passes {
             _ => Vec::new(),
         };
         let mut order: Vec<String> = Vec::new();
-        let mut fused: HashMap<String, (f64, Vec<(&'static str, usize)>)> = HashMap::new();
+        let mut fused: HashMap<String, (f64, Ranks)> = HashMap::new();
         for (name, weight, list) in [("lexical", 1.0, lexical), ("dense", self.dense_weight, dense)] {
             let (mut rank, mut last) = (0, None);
             for (at, Scored { chunk_id, score }) in list.into_iter().enumerate() {

@@ -1,0 +1,313 @@
+//! The index on a large Python project: cold, unchanged, one file changed, searched; beside ripgrep and semble.
+//!
+//! Everything runs through the library, without a server, so that the figures are those of the index itself. Growth is
+//! shown on one, four and sixteen copies of the sources.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use chartroom_index::chunk::{embedded_text, parse_file};
+use chartroom_index::content::{ScanOptions, ScannedFile, SearchRequest};
+use chartroom_index::embed::{Embedder, Hashed};
+use chartroom_index::embedded::EmbeddedStore;
+use chartroom_index::store::{FileChange, FileRecord, GenerationWriter, Manifest, VectorStore};
+use chartroom_index::{manifest, rank};
+use rayon::prelude::*;
+
+use crate::measurement::{Measurement, median_ms};
+
+const BATCH_FILES: usize = 128;
+const SEARCHES: usize = 40;
+const GROWTH: [usize; 3] = [1, 4, 16];
+
+const SHORT: &[&str] = &[
+    "QuerySet",
+    "get_object_or_404",
+    "where is the session cookie age checked",
+    "how are migrations ordered",
+    "csrf token",
+    "who uses force_str",
+];
+
+/// What `cargo xtask bench` runs.
+pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
+    let work = tempfile::tempdir().context("making a folder for the copies")?;
+    let sources = sources()?;
+    let mut measurements = Vec::new();
+    for copies in GROWTH {
+        let root = work.path().join(format!("copies-{copies}"));
+        let (files, bytes) = copy_python(&sources, &root, copies)?;
+        let corpus = Corpus::index(&root, &work.path().join(format!("data-{copies}")))?;
+        let label = |what: &str| format!("{what}, {files} files");
+        let mut cold = Measurement::new(&label("cold index"), corpus.cold.as_secs_f64() * 1000.0, "ms");
+        if copies == 1 {
+            if let Some(semble) = semble(&root) {
+                cold = cold.beside("semble", semble);
+            }
+            cold = cold.aim("4000 ms, a fifth of semble");
+        }
+        measurements.push(cold);
+        measurements.push(
+            Measurement::new(&label("index size"), corpus.size()? as f64 / 1e6, "MB")
+                .beside("the source", bytes as f64 / 1e6),
+        );
+        measurements
+            .push(Measurement::new(&label("no-change sync"), corpus.unchanged()?, "ms").aim("100 ms"));
+        measurements.push(
+            Measurement::new(&label("one changed file until it is found"), corpus.changed()?, "ms")
+                .aim("100 ms"),
+        );
+        let (median, worst) = corpus.search(SHORT)?;
+        let mut short = Measurement::new(&label("search, short query, median"), median, "ms").aim("8 ms");
+        if let Some(ripgrep) = ripgrep(&root) {
+            short = short.beside("rg -c csrf", ripgrep);
+        }
+        measurements.push(short);
+        measurements.push(Measurement::new(&label("search, short query, p99"), worst, "ms").aim("40 ms"));
+        let long = long_query(&sources)?;
+        let (median, worst) = corpus.search(&[long.as_str()])?;
+        measurements
+            .push(Measurement::new(&label("search, 2000 characters, median"), median, "ms").aim("8 ms"));
+        measurements.push(Measurement::new(&label("search, 2000 characters, p99"), worst, "ms").aim("40 ms"));
+        if copies == 1 {
+            measurements.push(Measurement::new("peak memory (RSS)", peak_rss_mb(), "MB").aim("300 MB"));
+        }
+    }
+    Ok(measurements)
+}
+
+/// An indexed folder.
+struct Corpus {
+    root: PathBuf,
+    data: PathBuf,
+    key: String,
+    store: EmbeddedStore,
+    cold: Duration,
+}
+
+impl Corpus {
+    fn index(root: &Path, data: &Path) -> anyhow::Result<Self> {
+        let store = EmbeddedStore::open(data)?;
+        let key = root.display().to_string();
+        let started = Instant::now();
+        let scan = manifest::scan(root, &Manifest::default(), &ScanOptions::default())?;
+        let mut writer = store.begin_generation(&key)?;
+        for batch in scan.added.chunks(BATCH_FILES) {
+            writer.apply(changes(root, batch)?)?;
+        }
+        writer.write_marker(&marker(&key))?;
+        let id = writer.id();
+        drop(writer);
+        store.publish(&key, id)?;
+        let cold = started.elapsed();
+        Ok(Self { root: root.to_owned(), data: data.to_owned(), key, store, cold })
+    }
+
+    fn writer(&self) -> anyhow::Result<Box<dyn GenerationWriter>> {
+        self.store.open_writer(&self.key)?.context("the index is not there")
+    }
+
+    fn sync(&self) -> anyhow::Result<usize> {
+        let mut writer = self.writer()?;
+        let scan = manifest::scan(&self.root, &writer.manifest()?, &ScanOptions::default())?;
+        let changed: Vec<ScannedFile> = scan.added.into_iter().chain(scan.modified).collect();
+        if !changed.is_empty() {
+            writer.apply(changes(&self.root, &changed)?)?;
+        }
+        Ok(changed.len())
+    }
+
+    fn unchanged(&self) -> anyhow::Result<f64> {
+        let mut times = Vec::new();
+        for _ in 0..10 {
+            let started = Instant::now();
+            anyhow::ensure!(self.sync()? == 0, "nothing had changed");
+            times.push(started.elapsed());
+        }
+        Ok(median_ms(&mut times))
+    }
+
+    fn changed(&self) -> anyhow::Result<f64> {
+        let file = self.root.join("copy-0/changed_by_the_benchmark.py");
+        let mut times = Vec::new();
+        for round in 0..10 {
+            fs::write(&file, format!("def benchmark_marker_{round}():\n    return {round}\n"))?;
+            let started = Instant::now();
+            self.sync()?;
+            let found = self.ask(&format!("benchmark_marker_{round}"))?;
+            times.push(started.elapsed());
+            anyhow::ensure!(found > 0, "the change is not found");
+        }
+        Ok(median_ms(&mut times))
+    }
+
+    fn ask(&self, query: &str) -> anyhow::Result<usize> {
+        let reader = self.store.open_reader(&self.key)?.context("the index is not there")?;
+        let request = SearchRequest {
+            root: self.key.clone(),
+            below: None,
+            query: query.to_owned(),
+            scope: Default::default(),
+            result_mode: Default::default(),
+            group_by: Default::default(),
+            ranking_mode: Default::default(),
+            changed_files: Default::default(),
+            limit: 10,
+            debug: false,
+            now_ms: 0,
+        };
+        Ok(rank::search(&*reader, &Hashed::default(), &request)?.results.len())
+    }
+
+    /// The median and the 99th percentile, warm.
+    fn search(&self, queries: &[&str]) -> anyhow::Result<(f64, f64)> {
+        for query in queries {
+            self.ask(query)?;
+        }
+        let mut times = Vec::new();
+        for query in queries.iter().cycle().take(SEARCHES * queries.len()) {
+            let started = Instant::now();
+            self.ask(query)?;
+            times.push(started.elapsed());
+        }
+        let median = median_ms(&mut times);
+        let worst = times.get(times.len() * 99 / 100).map_or(0.0, |time| time.as_secs_f64() * 1000.0);
+        Ok((median, worst))
+    }
+
+    fn size(&self) -> anyhow::Result<u64> {
+        folder_size(&self.data)
+    }
+}
+
+fn changes(root: &Path, files: &[ScannedFile]) -> anyhow::Result<Vec<FileChange>> {
+    files
+        .par_iter()
+        .map(|file| {
+            let bytes = fs::read(root.join(&file.rel_path))?;
+            let parsed = parse_file(&file.rel_path, &String::from_utf8_lossy(&bytes));
+            let texts: Vec<String> = parsed.chunks.iter().map(embedded_text).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            Ok(FileChange::Put(Box::new(FileRecord {
+                rel_path: file.rel_path.clone(),
+                stamp: file.stamp.clone(),
+                vectors: Hashed::default().embed(&texts)?,
+                chunks: parsed.chunks,
+                symbols: parsed.symbols,
+                graph: parsed.graph,
+            })))
+        })
+        .collect()
+}
+
+fn marker(root: &str) -> chartroom_index::store::MarkerDoc {
+    use chartroom_index::store::{Fingerprint, MarkerDoc};
+    let embedder = Hashed::default();
+    MarkerDoc {
+        kind: MarkerDoc::KIND.to_owned(),
+        codebase_path: root.to_owned(),
+        fingerprint: Fingerprint {
+            embedding_provider: embedder.provider().to_owned(),
+            embedding_model: embedder.model().to_owned(),
+            embedding_dimension: 256,
+            vector_store_provider: "embedded".to_owned(),
+            schema_version: "hybrid_v3".to_owned(),
+        },
+        indexed_files: 0,
+        total_chunks: 0,
+        completed_at: "2026-01-01T00:00:00Z".to_owned(),
+        run_id: "run_bench".to_owned(),
+    }
+}
+
+/// Django's sources, as `cargo xtask tools` puts them.
+fn sources() -> anyhow::Result<PathBuf> {
+    let tools = std::env::var_os("CHARTROOM_TEST_TOOLS")
+        .map_or_else(|| PathBuf::from("target/test-tools"), PathBuf::from);
+    let folder = tools.join("sources");
+    let entries = fs::read_dir(&folder)
+        .with_context(|| format!("{} is missing; run `cargo xtask tools`", folder.display()))?;
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| {
+            path.is_dir() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("django"))
+        })
+        .collect();
+    found.sort();
+    found
+        .pop()
+        .with_context(|| format!("there is no django in {}; run `cargo xtask tools`", folder.display()))
+}
+
+/// Copies the Python files so many times; gives their number and bytes.
+fn copy_python(from: &Path, to: &Path, copies: usize) -> anyhow::Result<(usize, u64)> {
+    let (mut count, mut bytes) = (0, 0);
+    let mut pending = vec![from.to_owned()];
+    while let Some(folder) = pending.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                pending.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "py") {
+                for copy in 0..copies {
+                    let target = to.join(format!("copy-{copy}")).join(path.strip_prefix(from)?);
+                    fs::create_dir_all(target.parent().context("a file has a folder")?)?;
+                    bytes += fs::copy(&path, &target)?;
+                    count += 1;
+                }
+            }
+        }
+    }
+    Ok((count, bytes))
+}
+
+/// The text of a page of the sources, as an issue would quote it.
+fn long_query(sources: &Path) -> anyhow::Result<String> {
+    let text = fs::read_to_string(sources.join("django/contrib/sessions/middleware.py"))?;
+    Ok(text.chars().take(2000).collect())
+}
+
+fn folder_size(folder: &Path) -> anyhow::Result<u64> {
+    let mut size = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let stat = entry.metadata()?;
+        size += if stat.is_dir() { folder_size(&entry.path())? } else { stat.len() };
+    }
+    Ok(size)
+}
+
+fn peak_rss_mb() -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    let kib: f64 = line.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0.0);
+    kib / 1024.0
+}
+
+/// The time of one ripgrep over the folder, in milliseconds.
+fn ripgrep(root: &Path) -> Option<f64> {
+    let mut times = Vec::new();
+    for _ in 0..10 {
+        let started = Instant::now();
+        command("rg").args(["-c", "csrf"]).arg(root).output().ok()?;
+        times.push(started.elapsed());
+    }
+    Some(median_ms(&mut times))
+}
+
+/// The time semble takes to index the folder, in milliseconds, when it is installed. Random weights do for speed:
+/// `CHARTROOM_BENCH_SEMBLE` names a program that indexes the folder it is given.
+fn semble(root: &Path) -> Option<f64> {
+    let program = std::env::var_os("CHARTROOM_BENCH_SEMBLE")?;
+    let started = Instant::now();
+    let done = command(&program).arg(root).output().ok()?;
+    done.status.success().then(|| started.elapsed().as_secs_f64() * 1000.0)
+}
+
+#[allow(clippy::disallowed_methods, reason = "a benchmark starts its peers itself")]
+fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    Command::new(program)
+}
