@@ -119,6 +119,25 @@ export class Stage {
   }
 }
 
+/**
+ * The page's main thread in its own time, from now on: what a loaded machine does beside it is not counted.
+ * `read` answers milliseconds of work and the number of frames that were styled.
+ */
+export async function mainThread(page) {
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const now = async () => {
+    const { metrics } = await cdp.send('Performance.getMetrics')
+    const of = name => metrics.find(metric => metric.name === name)?.value ?? 0
+    return { ms: of('TaskDuration') * 1000, frames: of('RecalcStyleCount') }
+  }
+  const start = await now()
+  return async () => {
+    const end = await now()
+    return { ms: Math.round(end.ms - start.ms), frames: end.frames - start.frames }
+  }
+}
+
 export function check(holds, message) {
   if (!holds) throw new Error(message)
 }

@@ -102,6 +102,21 @@ export class MarkdownBlocks {
   }
 }
 
+/** How many blocks are laid out and painted as one. */
+const SECTION = 24
+
+/** The blocks in sections; a section whose blocks did not change keeps its identity. */
+export function sectionsOf(blocks: Block[], before: Block[][]): Block[][] {
+  const sections: Block[][] = []
+  for (let from = 0; from < blocks.length; from += SECTION) {
+    const section = blocks.slice(from, from + SECTION)
+    const old = before[sections.length]
+    const same = old?.length === section.length && section.every((block, at) => block === old[at])
+    sections.push(same && old ? old : section)
+  }
+  return sections
+}
+
 function blockOf(token: Token): Block {
   if (token.type !== 'code') return { kind: 'html', raw: token.raw }
   const { lang, text } = token as Tokens.Code
