@@ -79,6 +79,9 @@ pub(crate) fn main() -> ExitCode {
         return chartroom_transport::keeper::run(args);
     }
     let cli = Cli::parse();
+    if let Some(Command::LspService) = cli.command {
+        return lsp_service::run();
+    }
     report(cli.run())
 }
 
@@ -96,7 +99,8 @@ impl Cli {
             Command::Check(args) => check::run(args),
             Command::Lsp(args) => lsp::run(&args),
             Command::Hook(args) => hook::run(&args),
-            Command::LspService => lsp_service::run(),
+            // `main` has taken it.
+            Command::LspService => Ok(Outcome::Done),
             Command::Completions(args) => completions::run(&args),
             Command::ConfigSchema => settings::print_schema(),
         }

@@ -35,6 +35,8 @@ pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(120);
 /// How long a server may take to end by itself.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
+/// How long it may take to act on `exit`.
+const EXIT_GRACE: Duration = Duration::from_millis(500);
 /// A single message of a language server; the rest of a longer one is skipped.
 const MAX_MESSAGE: usize = 32 * 1024 * 1024;
 
@@ -223,12 +225,13 @@ impl Client {
                 tracing::debug!(server = self.server.id, %error, "the server does not shut down by itself");
             }
         }
+        // After `exit` most end at once; the rest get their signals.
+        drop(tokio::time::timeout(EXIT_GRACE, self.peer.closed()).await);
         let child = lock(&self.child).take();
-        if let Some(child) = child {
-            // After `exit` most end at once; the rest get their signals.
-            if tokio::time::timeout(Duration::from_millis(500), child.wait()).await.is_err() {
-                child.end(SHUTDOWN_GRACE).await;
-            }
+        if let Some(child) = child
+            && tokio::time::timeout(EXIT_GRACE, child.wait()).await.is_err()
+        {
+            child.end(SHUTDOWN_GRACE).await;
         }
         self.peer.close("it was stopped");
     }

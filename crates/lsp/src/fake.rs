@@ -82,8 +82,10 @@ impl Fakes {
         self.behaviours.lock().unwrap().insert(id.to_owned(), behaviour);
     }
 
-    pub(crate) fn kill(&self, id: &str) {
+    /// Kills a fake, and waits until the other side can know.
+    pub(crate) async fn kill(&self, id: &str) {
         self.peers.lock().unwrap()[id].close("killed by the test");
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 
     pub(crate) fn n_launched(&self) -> usize {
@@ -301,7 +303,10 @@ impl Handler for Fake {
                 self.see(format!("didClose {name}"));
                 self.texts.lock().unwrap().remove(&uri);
             }
-            "exit" => self.see("exit".to_owned()),
+            "exit" => {
+                self.see("exit".to_owned());
+                self.peer().close("told to exit");
+            }
             _ => {}
         }
     }

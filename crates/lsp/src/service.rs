@@ -21,6 +21,7 @@ use crate::launch::Launch;
 use crate::orchestrator::Orchestrator;
 
 mod mcp;
+pub mod process;
 
 pub use mcp::ToolServer;
 

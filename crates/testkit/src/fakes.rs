@@ -18,6 +18,12 @@ pub fn acp() -> PathBuf {
     program("fake-acp")
 }
 
+/// Returns `fake-lsp`, a language server that misbehaves as told.
+#[track_caller]
+pub fn lsp() -> PathBuf {
+    program("fake-lsp")
+}
+
 /// Returns `test-keeper`, which is to tests what `chartroom keeper` is to the server.
 #[track_caller]
 pub fn keeper() -> PathBuf {

@@ -1,5 +1,6 @@
 //! The rehearsal: fixtures, scripted fakes, scripted model APIs. For tests only, so it may panic with a clear word.
 
+pub mod fake_lsp;
 pub mod fakes;
 pub mod hostile;
 pub mod model_api;

@@ -94,7 +94,7 @@ async fn ec_42_ec_43_br_35_br_73_req_known_010_req_known_020_req_known_030_a_fil
     rehearsal.fakes.publish("beta", &other, &[]).await;
     assert_eq!(known(), Vec::<String>::new());
     rehearsal.fakes.publish("beta", &other, &["z"]).await;
-    rehearsal.fakes.kill("beta");
+    rehearsal.fakes.kill("beta").await;
     tokio::time::sleep(Duration::from_millis(5)).await;
     assert_eq!(known(), Vec::<String>::new(), "a server that is gone knows nothing");
 }
@@ -177,6 +177,7 @@ async fn removed_files_are_told_to_running_servers_and_start_none() {
     assert_eq!(rehearsal.fakes.n_launched(), 0);
     rehearsal.check("a.foo").await;
     rehearsal.orchestrator.check(removed()).await;
+    tokio::time::sleep(Duration::from_millis(5)).await;
     assert!(rehearsal.fakes.seen().contains(&"alpha didClose a.foo".to_owned()));
     assert!(rehearsal.orchestrator.diagnostics().is_empty());
 }

@@ -82,13 +82,13 @@ async fn ec_5_ec_8_ec_9_br_20_req_life_070_req_life_090_a_crashed_server_stays_b
     let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::default())];
     let rehearsal = Rehearsal::new(FILE, &servers);
     rehearsal.check("a.foo").await;
-    rehearsal.fakes.kill("beta");
+    rehearsal.fakes.kill("beta").await;
     assert_eq!(rehearsal.write("a.foo", "ERR next\n").await, ["ERROR [1:1] next"]);
     assert_eq!(
         (rehearsal.status("alpha"), rehearsal.status("beta")),
         (vec![ServerState::Active], vec![ServerState::Broken])
     );
-    rehearsal.fakes.kill("alpha");
+    rehearsal.fakes.kill("alpha").await;
     assert_eq!(rehearsal.write("a.foo", "ERR more\n").await, Vec::<String>::new());
     assert_eq!(rehearsal.fakes.n_launched(), 2, "nothing is restarted");
     let counters = rehearsal.orchestrator.metrics().snapshot();
@@ -104,7 +104,7 @@ async fn a_crash_in_mid_check_ends_the_wait_at_once_and_costs_the_other_server_n
     let path = rehearsal.project.path("a.foo").to_string_lossy().into_owned();
     let crash = async {
         tokio::time::sleep(Duration::from_millis(200)).await;
-        rehearsal.fakes.kill("beta");
+        rehearsal.fakes.kill("beta").await;
     };
     let (found, ()) =
         tokio::join!(rehearsal.orchestrator.check_file(&path, Some("ERR x\n".to_owned())), crash);
@@ -116,7 +116,7 @@ async fn a_crash_in_mid_check_ends_the_wait_at_once_and_costs_the_other_server_n
 async fn an_explicit_restart_mends_a_broken_server() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::default())]);
     rehearsal.check("a.foo").await;
-    rehearsal.fakes.kill("alpha");
+    rehearsal.fakes.kill("alpha").await;
     assert_eq!(rehearsal.check("a.foo").await, Vec::<String>::new());
     assert_eq!(rehearsal.orchestrator.restart(Some("alpha")).await, 1);
     assert_eq!(rehearsal.check("a.foo").await, [BROKEN]);

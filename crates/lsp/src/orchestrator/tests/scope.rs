@@ -118,7 +118,7 @@ async fn req_nav_060_the_list_of_diagnostics_says_how_far_to_believe_it() {
     let rehearsal = Rehearsal::new("//- a.foo\nERR x\n", &servers);
     assert_eq!(ask(&rehearsal, "lsp_diagnostics", json!({})).await, ("No diagnostics".into(), false));
     rehearsal.check("a.foo").await;
-    rehearsal.fakes.kill("beta");
+    rehearsal.fakes.kill("beta").await;
     let (text, _) = ask(&rehearsal, "lsp_diagnostics", json!({})).await;
     assert_eq!(
         text,
@@ -141,7 +141,7 @@ async fn a_check_by_hand_shows_the_block_or_why_there_is_none() {
     );
     let (text, is_error) = ask(&rehearsal, "lsp_check", check("ok.foo")).await;
     assert!(text.starts_with("No diagnostics in ok.foo (alpha)") && !is_error, "{text}");
-    rehearsal.fakes.kill("alpha");
+    rehearsal.fakes.kill("alpha").await;
     let (text, is_error) = ask(&rehearsal, "lsp_check", check("a.foo")).await;
     assert!(is_error && text.contains("alpha closed its connection"), "{text}");
 }

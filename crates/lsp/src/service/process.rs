@@ -1,0 +1,54 @@
+//! The service as a process: its environment, its pipes, its exit code.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use chartroom_transport::Keeper;
+use chartroom_workspace::{SpawnGate, TrustStore};
+use tokio::net::unix::pipe;
+
+use super::{BOOTSTRAP, bootstrap};
+use crate::launch::GateLauncher;
+
+/// Runs the service until its parent is done with it. A wrong bootstrap is a line on stderr and exit code 1.
+pub fn run() -> ExitCode {
+    let value = std::env::var(BOOTSTRAP).ok();
+    let served = bootstrap(value.as_deref()).and_then(|(bootstrap, root)| {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| format!("the system gives no threads: {error}"))?;
+        runtime.block_on(async {
+            let data_dir = Path::new(&bootstrap.data_dir);
+            let trust = TrustStore::open(data_dir).map_err(|error| error.to_string())?;
+            let keeper = Keeper::current_exe().map_err(|error| error.to_string())?;
+            let gate = SpawnGate::new(keeper, Arc::new(trust), data_dir);
+            let launch = Arc::new(GateLauncher::new(gate, root.clone()));
+            let stdio = (tokio::io::stdin(), tokio::io::stdout());
+            super::run(root, bootstrap, launch, stdio, tools()).await;
+            Ok::<(), String>(())
+        })?;
+        // A read of stdin that nobody ends would hold the runtime; there is nothing left to do.
+        runtime.shutdown_background();
+        Ok(())
+    });
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("{reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The second channel: it reads fd 3 and writes fd 4. Opened by name, which needs no unsafe code.
+fn tools() -> Option<(pipe::Receiver, pipe::Sender)> {
+    let read = pipe::OpenOptions::new().open_receiver("/dev/fd/3");
+    let write = pipe::OpenOptions::new().open_sender("/dev/fd/4");
+    match (read, write) {
+        (Ok(read), Ok(write)) => Some((read, write)),
+        (Err(error), _) | (_, Err(error)) => {
+            tracing::debug!(%error, "there are no pipes for tools");
+            None
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! A real workspace with real language servers, for the stories beside this file.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chartroom_lsp::{GateLauncher, Orchestrator, render, tools};
+use chartroom_protocol::lsp::{CheckParams, CheckScope, FileText, LspConfig, ServerState};
+use chartroom_testkit::{fakes, project::Project, tools as test_tools};
+use chartroom_transport::Keeper;
+use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustStore};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A trusted project with an orchestrator over real programs.
+pub(crate) struct Stage {
+    pub(crate) project: Project,
+    pub(crate) orchestrator: Arc<Orchestrator>,
+    _data: TempDir,
+}
+
+impl Stage {
+    /// `modules` are npm sets (`ts7`) whose packages the project has.
+    pub(crate) fn new(fixture: &str, modules: &[&str]) -> Self {
+        Self::with_config(fixture, modules, "{}")
+    }
+
+    pub(crate) fn with_config(fixture: &str, modules: &[&str], config: &str) -> Self {
+        let project = Project::new(fixture);
+        for set in modules {
+            let from = test_tools::dir().join(set).join("node_modules");
+            assert!(from.is_dir(), "run `cargo xtask tools` to install {}", from.display());
+            // Real folders with links in them: several sets can be laid over each other, and a project's own
+            // `node_modules/.bin` is found.
+            link_all(&from, &project.path("node_modules"));
+        }
+        let mut config: LspConfig = serde_json::from_str(config).unwrap();
+        // The machine that runs this may be busy with everything else.
+        config.first_touch_timeout = 240_000;
+        config.diagnostic_timeout = 120_000;
+        let data = tempfile::tempdir().unwrap();
+        let trust = Arc::new(TrustStore::open(data.path()).unwrap());
+        let root = CanonicalRoot::open(project.root()).unwrap();
+        trust.trust(&root).unwrap();
+        let keeper = Keeper { program: fakes::keeper(), args: Vec::new() };
+        let gate = SpawnGate::with_environment(keeper, trust, data.path(), environment());
+        let launcher = Arc::new(GateLauncher::new(gate, root.clone()));
+        let orchestrator = Orchestrator::new(root, config, launcher);
+        Self { project, orchestrator, _data: data }
+    }
+
+    /// Writes a file and returns its diagnostics as lines.
+    pub(crate) async fn write(&self, file: &str, text: &str) -> Vec<String> {
+        self.project.write(file, text);
+        self.check(file).await
+    }
+
+    pub(crate) async fn check(&self, file: &str) -> Vec<String> {
+        self.orchestrator.check_file(file, None).await.iter().map(render::line).collect()
+    }
+
+    /// Writes a file and returns the other files that are broken then.
+    pub(crate) async fn write_and_look_around(&self, file: &str, text: &str) -> Vec<String> {
+        self.project.write(file, text);
+        let files = vec![FileText { file_path: file.to_owned(), text: None }];
+        let params = CheckParams { files, scope: CheckScope::Project, removed: Vec::new() };
+        self.orchestrator.check(params).await.others.into_iter().map(|file| file.file).collect()
+    }
+
+    pub(crate) async fn ask(&self, tool: &str, arguments: Value) -> String {
+        let answer = tools::call(&self.orchestrator, tool, arguments).await.unwrap();
+        assert!(!answer.is_error, "{tool}: {}", answer.text);
+        answer.text
+    }
+
+    /// The ids and roots of the servers that run.
+    pub(crate) fn running(&self) -> Vec<(String, String, u32)> {
+        self.orchestrator
+            .status()
+            .into_iter()
+            .filter(|row| row.status == ServerState::Active)
+            .map(|row| (row.id, row.root.unwrap(), row.server_pid.unwrap()))
+            .collect()
+    }
+
+    /// Breaks a file and mends it, twenty times in a row: what is mended is never reported.
+    pub(crate) async fn never_stale(
+        &self,
+        file: &str,
+        broken: impl Fn(usize) -> String,
+        fine: impl Fn(usize) -> String,
+    ) {
+        for round in 0..20 {
+            let lines = self.write(file, &broken(round)).await;
+            assert!(!lines.is_empty(), "round {round}: the error was not reported");
+            let lines = self.write(file, &fine(round)).await;
+            assert_eq!(lines, Vec::<String>::new(), "round {round}: mended, and still reported");
+        }
+    }
+
+    /// Ends the servers; none of their processes is left.
+    pub(crate) async fn end(self) {
+        let pids: Vec<u32> = self.running().into_iter().map(|(_, _, pid)| pid).collect();
+        self.orchestrator.shutdown().await;
+        for pid in pids {
+            assert!(!Path::new(&format!("/proc/{pid}/stat")).exists() || is_zombie(pid), "{pid} is left");
+        }
+    }
+}
+
+fn is_zombie(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
+}
+
+fn link_all(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let (name, path) = (entry.file_name(), entry.path());
+        let is_scope = name.to_string_lossy().starts_with('@') || name == ".bin";
+        if is_scope && path.is_dir() {
+            link_all(&path, &to.join(&name));
+        } else if !to.join(&name).exists() {
+            std::os::unix::fs::symlink(path.canonicalize().unwrap(), to.join(&name)).unwrap();
+        }
+    }
+}
+
+fn environment() -> BTreeMap<OsString, OsString> {
+    let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    // What a test run sets for itself is not the user's environment.
+    env.retain(|name, _| !name.to_string_lossy().starts_with("CARGO_") || name == "CARGO_HOME");
+    let mut path: Vec<PathBuf> = vec![test_tools::dir().join("py/bin")];
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    env.insert("PATH".into(), std::env::join_paths(path).unwrap());
+    env
+}

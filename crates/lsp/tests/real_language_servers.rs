@@ -1,0 +1,213 @@
+//! Stories with real language servers. `cargo xtask tools` installs them.
+
+#[path = "common/stage.rs"]
+mod stage;
+
+use serde_json::json;
+use stage::Stage;
+
+const TSCONFIG: &str = "//- package.json\n{\"name\":\"x\",\"type\":\"module\"}\n//- tsconfig.json\n{\"compilerOptions\":{\"strict\":true,\"module\":\"esnext\",\"target\":\"esnext\",\"moduleResolution\":\"bundler\",\"skipLibCheck\":true,\"types\":[]},\"include\":[\"src\"]}\n";
+
+async fn typescript(set: &str) {
+    let fixture = format!(
+        "{TSCONFIG}//- src/types.ts\nexport interface User {{ name: string }}\n//- src/app.ts\nimport type {{ User }} from './types';\nexport function greet(user: User) {{ return user.name; }}\n//- src/use.ts\nimport {{ greet }} from './app';\ngreet({{ name: 'x' }});\n"
+    );
+    let stage = Stage::new(&fixture, &[set]);
+    // First touch, cold.
+    let lines = stage.write("src/bad.ts", "export const a: number = 'x';\n").await;
+    assert_eq!(lines, ["ERROR [1:14] Type 'string' is not assignable to type 'number'. (2322)"]);
+    stage
+        .never_stale(
+            "src/bad.ts",
+            |n| format!("export const a: number = 'x{n}';\n"),
+            |n| format!("export const a: number = {n};\n"),
+        )
+        .await;
+    // An importer is broken by a write to a file that is fine itself, and mended by the next.
+    let others =
+        stage.write_and_look_around("src/types.ts", "export interface User { title: string }\n").await;
+    assert!(others.contains(&"src/app.ts".to_owned()), "{others:?}");
+    let others =
+        stage.write_and_look_around("src/types.ts", "export interface User { name: string }\n").await;
+    assert_eq!(others, Vec::<String>::new());
+    let place = json!({ "filePath": "src/use.ts", "line": 2, "symbol": "greet" });
+    assert_eq!(stage.ask("lsp_goto_definition", place.clone()).await, "src/app.ts:2:17");
+    let references = stage.ask("lsp_find_references", place.clone()).await;
+    assert!(references.contains("src/app.ts:2:17") && references.contains("src/use.ts:2:1"), "{references}");
+    assert!(stage.ask("lsp_hover", place).await.contains("greet(user: User): string"));
+    let symbols = stage.ask("lsp_document_symbols", json!({ "filePath": "src/app.ts" })).await;
+    assert!(symbols.contains("greet - 2:17"), "{symbols}");
+    let symbols = stage.ask("lsp_workspace_symbols", json!({ "query": "greet" })).await;
+    assert!(symbols.contains("greet - src/app.ts:2:"), "{symbols}");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn typescript_7_is_its_own_server() {
+    typescript("ts7").await;
+}
+
+#[tokio::test]
+async fn typescript_6_is_served_by_a_wrapper() {
+    typescript("ts6").await;
+}
+
+#[tokio::test]
+async fn ec_7_typescript_and_eslint_speak_about_one_file_together() {
+    let fixture = format!(
+        "{TSCONFIG}//- eslint.config.js\nexport default [{{ files: ['**/*.js'], rules: {{ 'no-unused-vars': 'error' }} }}];\n//- jsconfig.json\n{{}}\n//- src/a.js\n// @ts-check\nconst unused = 1;\n/** @type {{number}} */\nexport const a = 'x';\n"
+    );
+    let stage = Stage::new(&fixture, &["ts7", "eslint"]);
+    let lines = stage.check("src/a.js").await;
+    assert!(lines.iter().any(|line| line.contains("(no-unused-vars)")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("(2322)")), "{lines:?}");
+    stage
+        .never_stale(
+            "src/a.js",
+            |n| format!("// @ts-check\nconst unused{n} = 1;\nexport const a = 1;\n"),
+            |n| format!("// @ts-check\nexport const a = {n};\n"),
+        )
+        .await;
+    let ids: Vec<_> = stage.running().into_iter().map(|(id, _, _)| id).collect();
+    assert_eq!(ids, ["eslint", "typescript"]);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn br_22_a_monorepo_has_a_server_for_each_root_and_ten_agents_share_it() {
+    let package = |name: &str| {
+        TSCONFIG
+            .replace("package.json", &format!("{name}/package.json"))
+            .replace("tsconfig.json", &format!("{name}/tsconfig.json"))
+    };
+    let fixture = format!(
+        "{}{}//- one/src/a.ts\nexport const a: number = 'x';\n//- two/src/b.ts\nexport const b: string = 1;\n",
+        package("one"),
+        package("two")
+    );
+    let stage = Stage::new(&fixture, &["ts7"]);
+    // Ten agents at once, on both roots.
+    let checks = (0..10).map(|n| {
+        let stage = &stage;
+        async move { stage.check(if n % 2 == 0 { "one/src/a.ts" } else { "two/src/b.ts" }).await }
+    });
+    let answers = futures_util::future::join_all(checks).await;
+    for (n, lines) in answers.into_iter().enumerate() {
+        let expected = if n % 2 == 0 { "to type 'number'" } else { "to type 'string'" };
+        assert!(lines.len() == 1 && lines[0].contains(expected), "{lines:?}");
+    }
+    let roots: Vec<_> = stage.running().into_iter().map(|(id, root, _)| (id, root)).collect();
+    assert_eq!(roots, [("typescript".into(), "one".into()), ("typescript".into(), "two".into())]);
+    let memory = stage.orchestrator.status().into_iter().filter_map(|row| row.rss_bytes).min();
+    assert!(memory.is_some_and(|bytes| bytes > 1024 * 1024));
+    stage.end().await;
+}
+
+async fn python(stage: Stage, server: &str) {
+    let lines = stage.write("bad.py", "x: int = 'a'\n").await;
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    stage.never_stale("bad.py", |n| format!("x: int = 'a{n}'\n"), |n| format!("x: int = {n}\n")).await;
+    let others = stage.write_and_look_around("types_.py", "class User:\n    title: str = ''\n").await;
+    assert_eq!(others, ["app.py"]);
+    let others = stage.write_and_look_around("types_.py", "class User:\n    name: str = ''\n").await;
+    assert_eq!(others, Vec::<String>::new());
+    let place = json!({ "filePath": "use.py", "line": 3, "symbol": "greet" });
+    assert_eq!(stage.ask("lsp_goto_definition", place.clone()).await, "app.py:3:5");
+    assert!(stage.ask("lsp_find_references", place.clone()).await.contains("use.py:3:1"));
+    assert!(stage.ask("lsp_hover", place).await.contains("greet"));
+    assert!(stage.ask("lsp_document_symbols", json!({ "filePath": "app.py" })).await.contains("greet - 3:5"));
+    let ids: Vec<_> = stage.running().into_iter().map(|(id, _, _)| id).collect();
+    assert_eq!(ids, [server]);
+    stage.end().await;
+}
+
+const PYTHON: &str = "//- types_.py\nclass User:\n    name: str = ''\n//- app.py\nfrom types_ import User\n\ndef greet(user: User) -> str:\n    return user.name\n//- use.py\nfrom app import greet\nfrom types_ import User\ngreet(User())\n";
+
+#[tokio::test]
+async fn pyright_checks_python() {
+    let fixture = format!("//- pyrightconfig.json\n{{}}\n{PYTHON}");
+    python(
+        Stage::with_config(&fixture, &["pyright"], r#"{"servers":{"ruff":{"enabled":false}}}"#),
+        "pyright",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn ty_checks_python_where_the_project_asks_for_it() {
+    let fixture = format!("//- ty.toml\n\n{PYTHON}");
+    let config = r#"{"servers":{"ruff":{"enabled":false},"pyright":{"enabled":false}}}"#;
+    python(Stage::with_config(&fixture, &[], config), "ty").await;
+}
+
+#[tokio::test]
+async fn gopls_checks_go() {
+    let fixture = "//- go.mod\nmodule example.com/x\n\ngo 1.19\n//- types/types.go\npackage types\n\ntype User struct{ Name string }\n//- app.go\npackage main\n\nimport \"example.com/x/types\"\n\nfunc greet(user types.User) string { return user.Name }\n//- main.go\npackage main\n\nimport \"example.com/x/types\"\n\nfunc main() {\n\tprintln(greet(types.User{}))\n}\n";
+    let stage = Stage::new(fixture, &[]);
+    let lines = stage.write("bad.go", "package main\n\nvar bad int = \"x\"\n").await;
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    stage
+        .never_stale(
+            "bad.go",
+            |n| format!("package main\n\nvar bad int = \"x{n}\"\n"),
+            |n| format!("package main\n\nvar bad int = {n}\n"),
+        )
+        .await;
+    let others = stage
+        .write_and_look_around("types/types.go", "package types\n\ntype User struct{ Title string }\n")
+        .await;
+    assert!(others.contains(&"app.go".to_owned()), "{others:?}");
+    stage.write("types/types.go", "package types\n\ntype User struct{ Name string }\n").await;
+    let place = json!({ "filePath": "main.go", "line": 6, "symbol": "greet" });
+    assert_eq!(stage.ask("lsp_goto_definition", place.clone()).await, "app.go:5:6");
+    assert!(stage.ask("lsp_find_references", place.clone()).await.contains("main.go:6:10"));
+    assert!(stage.ask("lsp_hover", place).await.contains("func greet(user types.User) string"));
+    assert!(stage.ask("lsp_document_symbols", json!({ "filePath": "app.go" })).await.contains("greet - 5:6"));
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn rust_analyzer_checks_rust() {
+    let fixture = "//- Cargo.toml\n[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2021\"\n//- src/types.rs\npub struct User { pub name: String }\n//- src/app.rs\nuse crate::types::User;\npub fn greet(user: &User) -> &str { &user.name }\n//- src/bad.rs\npub fn bad() -> i32 { 0 }\n//- src/main.rs\nmod app;\nmod bad;\nmod types;\nfn main() {\n    let user = types::User { name: String::new() };\n    println!(\"{} {}\", app::greet(&user), bad::bad());\n}\n";
+    let stage = Stage::new(fixture, &[]);
+    let lines = stage.write("src/bad.rs", "pub fn bad() -> i32 { \"x\" }\n").await;
+    assert!(lines.iter().any(|line| line.contains("(E0308)")), "{lines:?}");
+    stage
+        .never_stale(
+            "src/bad.rs",
+            |n| format!("pub fn bad() -> i32 {{ \"x{n}\" }}\n"),
+            |n| format!("pub fn bad() -> i32 {{ {n} }}\n"),
+        )
+        .await;
+    let others = stage.write_and_look_around("src/types.rs", "pub struct User { pub title: String }\n").await;
+    assert!(others.contains(&"src/app.rs".to_owned()), "{others:?}");
+    stage.write("src/types.rs", "pub struct User { pub name: String }\n").await;
+    let place = json!({ "filePath": "src/main.rs", "line": 6, "symbol": "greet" });
+    assert_eq!(stage.ask("lsp_goto_definition", place.clone()).await, "src/app.rs:2:8");
+    assert!(stage.ask("lsp_find_references", place.clone()).await.contains("src/main.rs:6:"));
+    assert!(stage.ask("lsp_hover", place).await.contains("fn greet(user: &User) -> &str"));
+    assert!(
+        stage.ask("lsp_document_symbols", json!({ "filePath": "src/app.rs" })).await.contains("greet - 2:8")
+    );
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn clangd_checks_c() {
+    let fixture = "//- compile_flags.txt\n-std=c11\n//- app.h\nint greet(int times);\n//- app.c\n#include \"app.h\"\nint greet(int times) { return times; }\n//- main.c\n#include \"app.h\"\nint main(void) { return greet(1); }\n";
+    let stage = Stage::new(fixture, &[]);
+    let lines = stage.write("bad.c", "int bad(void) { return missing; }\n").await;
+    assert_eq!(lines, ["ERROR [1:24] Use of undeclared identifier 'missing' (undeclared_var_use)"]);
+    stage
+        .never_stale(
+            "bad.c",
+            |n| format!("int bad(void) {{ return missing{n}; }}\n"),
+            |n| format!("int bad(void) {{ return {n}; }}\n"),
+        )
+        .await;
+    let place = json!({ "filePath": "main.c", "line": 2, "symbol": "greet" });
+    assert_eq!(stage.ask("lsp_goto_definition", place.clone()).await, "app.h:1:5");
+    assert!(stage.ask("lsp_hover", place).await.contains("greet"));
+    assert!(stage.ask("lsp_document_symbols", json!({ "filePath": "app.c" })).await.contains("greet - 2:5"));
+    stage.end().await;
+}
