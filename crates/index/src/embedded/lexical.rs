@@ -25,7 +25,9 @@ use crate::store::{Chunk, LexicalField, LexicalTerm, StoreError, Symbol};
 
 /// Changes with the fields or the tokens: an index with another one is built anew.
 const FORMAT: &str = "1";
-const WRITER_THREADS: usize = 2;
+/// A whole project is worth two threads; a few files are not.
+const BUILD_THREADS: usize = 2;
+const FOLLOW_THREADS: usize = 1;
 const WRITER_MEMORY: usize = 24 << 20;
 /// Of a long query the rarest terms decide; the others cost time.
 const MAX_TERMS: usize = 48;
@@ -216,14 +218,13 @@ impl LexicalWriter {
     /// Starts an index for a database that is being built.
     pub(super) fn create(folder: &Path) -> Result<Self, StoreError> {
         let index = empty(folder)?;
-        Self::new(&index)
+        Self::new(&index, BUILD_THREADS)
     }
 
-    fn new(index: &Index) -> Result<Self, StoreError> {
+    fn new(index: &Index, threads: usize) -> Result<Self, StoreError> {
         tokens::register(index);
-        let writer = index
-            .writer_with_num_threads(WRITER_THREADS, WRITER_MEMORY * WRITER_THREADS)
-            .map_err(lexical_error)?;
+        let writer =
+            index.writer_with_num_threads(threads, WRITER_MEMORY * threads).map_err(lexical_error)?;
         Ok(Self { writer, fields: schema().1 })
     }
 
@@ -285,7 +286,7 @@ fn follow(index: &Index, known: Stamp, db: &Connection) -> Result<bool, StoreErr
     if new > 2000 {
         return Ok(false);
     }
-    let mut writer = LexicalWriter::new(index)?;
+    let mut writer = LexicalWriter::new(index, FOLLOW_THREADS)?;
     let mut tombstones = db.prepare("SELECT file FROM tombstones").map_err(store_error)?;
     let mut gone = tombstones.query([]).map_err(store_error)?;
     while let Some(row) = gone.next().map_err(store_error)? {
@@ -298,6 +299,8 @@ fn follow(index: &Index, known: Stamp, db: &Connection) -> Result<bool, StoreErr
     drop(tombstones);
     transaction.finish().map_err(store_error)?;
     writer.commit(stamp)?;
+    // Without this a merge is given up each time, and every sync leaves one more small segment behind.
+    writer.writer.wait_merging_threads().map_err(lexical_error)?;
     Ok(true)
 }
 
@@ -318,7 +321,7 @@ fn empty(folder: &Path) -> Result<Index, StoreError> {
 fn fill(index: &Index, db: &Connection) -> Result<Stamp, StoreError> {
     let transaction = db.unchecked_transaction().map_err(store_error)?;
     let stamp = Stamp::of(db)?;
-    let mut writer = LexicalWriter::new(index)?;
+    let mut writer = LexicalWriter::new(index, BUILD_THREADS)?;
     for_each_file(db, 0, |file, path, chunks, symbols| writer.add(file, path, chunks, symbols))?;
     transaction.finish().map_err(store_error)?;
     writer.commit(stamp)?;

@@ -68,7 +68,7 @@ pub(super) fn grouped(
             }
             (GroupBy::Symbol, Some(symbol)) => format!("symbol:{}", symbol.symbol_id),
             (GroupBy::Symbol, None) => {
-                format!("fallback:{}:{}", chunk.rel_path, (chunk.start_line - 1) / WINDOW)
+                format!("fallback:{}:{}", chunk.rel_path, chunk.start_line.saturating_sub(1) / WINDOW)
             }
         };
         match places.get(&key) {
