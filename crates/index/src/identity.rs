@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 /// taken out by their text; never with a trailing separator (the file system's root keeps its own).
 ///
 /// A root that is missing now (an unmounted disk) still has a name, so that its entry can be found.
-pub fn canonical_root(path: &Path) -> PathBuf {
+pub(crate) fn canonical_root(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;
     }
@@ -25,7 +25,7 @@ pub fn canonical_root(path: &Path) -> PathBuf {
 }
 
 /// Returns a path below a root as the manifest spells it, or `None` when it would leave the root.
-pub fn normalize_rel_path(path: &str) -> Option<String> {
+pub(crate) fn normalize_rel_path(path: &str) -> Option<String> {
     let slashed = path.trim().replace('\\', "/");
     let mut segments = Vec::new();
     for segment in slashed.split('/') {
@@ -40,12 +40,12 @@ pub fn normalize_rel_path(path: &str) -> Option<String> {
 
 /// Returns what `path` is below `root`, with `/`: empty for the root itself, `None` when it is not inside.
 /// Whole segments are compared: `/repo-old` is not inside `/repo`.
-pub fn below(root: &str, path: &str) -> Option<String> {
+pub(crate) fn below(root: &str, path: &str) -> Option<String> {
     Path::new(path).strip_prefix(root).ok().map(|rest| rest.to_string_lossy().into_owned())
 }
 
 /// Returns the longest of `roots` that encloses `path`; ties cannot happen, roots are unique.
-pub fn enclosing<'a>(roots: impl Iterator<Item = &'a str>, path: &str) -> Option<&'a str> {
+pub(crate) fn enclosing<'a>(roots: impl Iterator<Item = &'a str>, path: &str) -> Option<&'a str> {
     roots.filter(|root| below(root, path).is_some()).max_by_key(|root| root.len())
 }
 

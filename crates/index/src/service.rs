@@ -2,7 +2,7 @@
 
 mod open;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,7 @@ use chartroom_protocol::index::{IndexingProgress, ManageAction};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::catalog::{Catalog, CatalogView, CatalogWriter};
+use crate::catalog::{Catalog, CatalogDoc, CatalogView, CatalogWriter, CodebaseInfo};
 use crate::content::Content;
 use crate::embed::Embedder;
 use crate::lease::{Leases, Owner, Owners};
@@ -76,7 +76,20 @@ pub(crate) trait GateFacts {
     fn proof(&self, root: &str) -> crate::proof::Checked;
     fn active(&self, root: &str) -> Option<chartroom_protocol::index::ActiveMutation>;
     fn progress(&self, root: &str) -> Option<IndexingProgress>;
-    fn view(&self) -> CatalogView;
+    /// What the markers prove and the catalog does not have.
+    fn recovered(&self, doc: &CatalogDoc) -> Vec<(String, CodebaseInfo)>;
+}
+
+impl ReadContext<'_> {
+    /// The catalog; while its file is damaged and nothing better is known, what the markers prove.
+    pub(crate) fn view(&self) -> CatalogView {
+        let mut view = self.catalog.read();
+        if view.damage.is_some() {
+            let found = self.gate.recovered(&view.doc);
+            view.doc.codebases.extend(found);
+        }
+        view
+    }
 }
 
 impl Core {
@@ -88,6 +101,10 @@ impl Core {
             content: &self.content,
             fingerprint: &self.fingerprint,
         }
+    }
+
+    pub(crate) fn view(&self) -> CatalogView {
+        self.read_context().view()
     }
 
     pub(crate) fn run_of(&self, root: &str) -> Option<Arc<Run>> {
@@ -112,15 +129,8 @@ impl GateFacts for Core {
         self.run_of(root).map(|run| run.progress.borrow().clone())
     }
 
-    /// The catalog; while its file is damaged and nothing better is known, what the markers prove.
-    fn view(&self) -> CatalogView {
-        let mut view = self.catalog.read();
-        if view.damage.is_some() {
-            let found: BTreeMap<_, _> =
-                crate::catalog::recovered(&view.doc, &*self.store, &self.fingerprint).into_iter().collect();
-            view.doc.codebases.extend(found);
-        }
-        view
+    fn recovered(&self, doc: &CatalogDoc) -> Vec<(String, CodebaseInfo)> {
+        crate::catalog::recovered(doc, &*self.store, &self.fingerprint)
     }
 }
 

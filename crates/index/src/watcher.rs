@@ -4,7 +4,7 @@
 //! polled instead: a search then looks at the folder itself, as it does in a process without a watcher.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -96,7 +96,7 @@ fn heard(
 }
 
 /// Paths that are never indexed: dot folders (but not the ignore files) and output.
-fn is_quiet(root: &str, path: &PathBuf) -> bool {
+fn is_quiet(root: &str, path: &Path) -> bool {
     let Ok(below) = path.strip_prefix(root) else { return false };
     let name = below.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if matches!(name, ".gitignore" | ".chartroomignore") {

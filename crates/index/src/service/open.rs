@@ -247,3 +247,11 @@ impl Core {
         Ok(())
     }
 }
+
+#[cfg(test)]
+impl IndexService {
+    /// A service on a core that a test has made.
+    pub(crate) fn on(core: Arc<Core>) -> Self {
+        Self { core, watcher: None }
+    }
+}

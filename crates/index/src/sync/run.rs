@@ -87,7 +87,7 @@ pub(super) fn sync(
     stats.added = stats.added.saturating_sub(skipped);
     if stats != SyncStats::default() {
         let entry = JournalEntry {
-            run_id: operation_id.clone(),
+            run_id: operation_id,
             action: "sync".into(),
             added: stats.added,
             removed: stats.removed,

@@ -47,7 +47,7 @@ pub(crate) fn outline(
             return Ok(response);
         }
     };
-    let root = resolved.root.clone().unwrap_or_default();
+    let root = resolved.root.unwrap_or_default();
     let file = inside(&root, &params.file)?;
     response.file.clone_from(&file);
     if let Some(refused) = unsupported(context, &root, &file) {

@@ -25,7 +25,7 @@ const OPEN_LIMIT: u32 = 25;
 pub(crate) fn read(context: ReadContext<'_>, params: &ReadFileParams) -> Result<ReadFileResponse, ToolError> {
     validate(params)?;
     let canonical = canonical_of(&params.path)?;
-    let view = context.gate.view();
+    let view = context.view();
     let root = enclosing(view.doc.codebases.keys().map(String::as_str), &canonical).map(ToOwned::to_owned);
     let Some(root) = root else {
         if params.open_symbol.is_some() {

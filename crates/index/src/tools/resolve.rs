@@ -31,7 +31,7 @@ pub(crate) struct Resolved {
 /// but tracked is fine: the index can still answer.
 pub(crate) fn resolve(context: ReadContext<'_>, path: &str) -> Result<Resolved, ToolError> {
     let canonical = canonical_of(path)?;
-    let view = context.gate.view();
+    let view = context.view();
     let mut roots: Vec<&String> =
         view.doc.codebases.keys().filter(|root| below(root, &canonical).is_some()).collect();
     roots.sort_by_key(|root| std::cmp::Reverse(root.len()));

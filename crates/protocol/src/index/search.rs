@@ -186,6 +186,7 @@ pub struct SearchCodebaseResponse {
     Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant, reason = "lists of results are short, and raw chunks need no second box")]
 pub enum SearchResult {
     Group(Box<SearchGroup>),
     Chunk(SearchChunk),
