@@ -15,7 +15,8 @@ use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseOptions, CodebaseState, 
 use crate::content::{ScanError, ScanOptions};
 use crate::embed::EmbedError;
 use crate::lease::Lease;
-use crate::service::{Core, Run, lock};
+use crate::proof::Proof;
+use crate::service::{Core, GateFacts, Run, lock};
 use crate::store::{Counts, GenerationWriter, JournalEntry, Manifest, MarkerDoc, StoreError};
 
 /// More than this is not indexed; the answer says so.
@@ -35,7 +36,7 @@ pub(crate) struct BuildJob {
     run: Arc<Run>,
     /// As it stands in the catalog now.
     entry: CodebaseInfo,
-    /// The proven entry that stays if this fails.
+    /// The entry as it was before; a searchable one stays if this fails.
     previous: Option<CodebaseInfo>,
     options: CodebaseOptions,
 }
@@ -181,7 +182,6 @@ impl BuildJob {
 
     fn fail(&mut self, error: &BuildError) -> Result<(), SaveError> {
         let now = jiff::Timestamp::now().to_string();
-        let percentage = self.run.progress.borrow().progress_pct;
         let phase = match error {
             BuildError::Cancelled => OperationPhase::Cancelled,
             BuildError::Scan(_) | BuildError::Store(_) | BuildError::Embed(_) | BuildError::Save(_) => {
@@ -189,21 +189,38 @@ impl BuildJob {
             }
         };
         tracing::warn!(root = self.root, %error, "a build failed");
-        let mut entry = match &self.previous {
+        let mut entry = self.entry.with_state(self.state_after_failure(error), &now);
+        if let Some(previous) = self.previous.as_ref().filter(|previous| previous.state.is_searchable()) {
             // The old index is as it was; only the receipt tells of the attempt.
-            Some(previous) => previous.with_state(previous.state.clone(), &now),
-            None => self.entry.with_state(
-                CodebaseState::IndexFailed {
-                    error_message: error.to_string(),
-                    last_attempted_percentage: Some(percentage),
-                },
-                &now,
-            ),
-        };
+            entry = previous.with_state(previous.state.clone(), &now);
+        }
         entry.operation = self.entry.operation.clone();
         entry.progress = None;
         self.conclude(&mut entry, phase, Some(error.to_string()), &now);
         self.save_finally(entry)
+    }
+
+    /// What a codebase without a searchable entry is after a failed build. An earlier process may have published a
+    /// generation and died before it could say so: the marker knows.
+    fn state_after_failure(&self, error: &BuildError) -> CodebaseState {
+        let was_indexing = self
+            .previous
+            .as_ref()
+            .filter(|previous| matches!(previous.state, CodebaseState::Indexing { .. }))
+            .map(|previous| previous.state.clone());
+        let checked = self.core.proof(&self.root);
+        match (checked.marker, was_indexing) {
+            (Some(marker), _) => CodebaseState::Indexed {
+                indexed_files: marker.indexed_files,
+                total_chunks: marker.total_chunks,
+                index_status: BuildStatus::Completed,
+            },
+            (None, Some(indexing)) if checked.proof == Proof::ProbeFailed => indexing,
+            (None, _) => CodebaseState::IndexFailed {
+                error_message: error.to_string(),
+                last_attempted_percentage: Some(self.run.progress.borrow().progress_pct),
+            },
+        }
     }
 
     fn conclude(&self, entry: &mut CodebaseInfo, phase: OperationPhase, message: Option<String>, now: &str) {

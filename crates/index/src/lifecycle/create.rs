@@ -15,7 +15,6 @@ use super::{BuildJob, Managed, Target};
 use crate::catalog::{CodebaseInfo, CodebaseOptions, CodebaseState};
 use crate::gates::{self, EntryState, FingerprintGate, Verdict};
 use crate::lease::Lease;
-use crate::proof::Proof;
 use crate::service::{Core, GateFacts, Run, lock};
 
 /// Told when the catalog says indexed and the store cannot prove it.
@@ -67,9 +66,9 @@ pub(super) fn create(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
         | Verdict::Interrupted
         | Verdict::NotIndexed => {}
     }
-    // What is there and may still answer stays as it is until the new generation is proven.
-    let keeps_old = info.is_some_and(|info| info.state.is_searchable())
-        && matches!(checked.proof, Proof::Valid | Proof::FingerprintMismatch | Proof::ProbeFailed);
+    // What is there stays as it is until the new generation is proven, even if its own proof cannot be seen now: the
+    // probe may have been wrong, and a failed build must not make it worse.
+    let keeps_old = info.is_some_and(|info| info.state.is_searchable());
     prepare(core, params, root, lease, info.cloned(), keeps_old, note)
 }
 
@@ -143,15 +142,7 @@ fn prepare(
     response.operation = Some(operation);
     response.hints =
         Some(Hints { status: Some(ManageHint::new(ManageAction::Status, root)), ..Hints::default() });
-    let job = BuildJob::new(
-        Arc::clone(core),
-        root.to_owned(),
-        lease,
-        run,
-        entry,
-        previous.filter(|_| keeps_old),
-        options,
-    );
+    let job = BuildJob::new(Arc::clone(core), root.to_owned(), lease, run, entry, previous, options);
     Managed { response, job: Some(job) }
 }
 

@@ -1,0 +1,35 @@
+//! The code index with its concrete parts: the store and the embedder that the config names.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use chartroom_index::tools::git::GitProbe;
+use chartroom_index::{IndexService, IndexSettings};
+use chartroom_transport::Keeper;
+use chartroom_workspace::{SpawnGate, TrustStore};
+
+use crate::config::Config;
+use crate::data::DataFolder;
+
+/// Opens the index of a server, which stays, watches and syncs in the background.
+pub(crate) fn serve(config: &Config, data: &DataFolder, gate: &SpawnGate) -> anyhow::Result<IndexService> {
+    open(config, data, GitProbe::through(gate.clone()), true)
+}
+
+/// Opens the index for one command.
+pub(crate) fn once(config: &Config, data: &DataFolder) -> anyhow::Result<IndexService> {
+    let trust = Arc::new(TrustStore::open(data.path()).context("reading which folders are trusted")?);
+    let keeper = Keeper::current_exe().context("finding this program's own file")?;
+    open(config, data, GitProbe::through(SpawnGate::new(keeper, trust, data.path())), false)
+}
+
+fn open(config: &Config, data: &DataFolder, git: GitProbe, long_running: bool) -> anyhow::Result<IndexService> {
+    let settings = IndexSettings {
+        data: data.path().to_owned(),
+        config: config.index.clone(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        long_running,
+        git,
+    };
+    IndexService::open(settings).context("opening the code index")
+}

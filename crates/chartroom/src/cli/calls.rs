@@ -1,0 +1,117 @@
+//! `chartroom calls FILE SYMBOL`: who calls a symbol and whom it calls, by the index.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use chartroom_protocol::index::{
+    CallDirection, CallGraphParams, CallGraphResponse, IndexStatus, ResolveMode, SymbolRef,
+};
+
+use super::index::{open, print_json};
+use super::outline;
+use super::{answer, block_on};
+use crate::exit::{Failure, Outcome};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The file that holds the symbol
+    file: PathBuf,
+    /// Its name, label or id
+    symbol: String,
+    /// Which calls
+    #[arg(long, value_enum, default_value_t = Direction::Both)]
+    direction: Direction,
+    /// How many steps away
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3))]
+    depth: u32,
+    /// At most so many calls
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+    /// Print the tool's envelope
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Direction {
+    /// Who calls it
+    Callers,
+    /// Whom it calls
+    Callees,
+    /// Both
+    Both,
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
+    block_on(async {
+        let service = open()?;
+        let mut wanted = outline::params(&args.file)?;
+        wanted.resolve_mode = ResolveMode::Exact;
+        if args.symbol.starts_with("sym_") {
+            wanted.symbol_id_exact = Some(args.symbol.clone());
+        } else {
+            wanted.symbol_label_exact = Some(args.symbol.clone());
+        }
+        let path = wanted.path.clone();
+        let found = service.outline(wanted).await.map_err(|error| Failure::impossible(error.0))?;
+        let symbol = found.outline.as_ref().and_then(|outline| outline.symbols.first());
+        let (IndexStatus::Ok, Some(symbol)) = (found.status, symbol) else {
+            if args.json {
+                print_json(&found)?;
+            } else {
+                answer(&format!("{}\n", found.message.as_deref().unwrap_or("no such symbol")))?;
+            }
+            return Ok(Outcome::NotOk);
+        };
+        let params = CallGraphParams {
+            path,
+            symbol_ref: SymbolRef {
+                file: found.file.clone(),
+                symbol_id: symbol.symbol_id.clone(),
+                symbol_label: Some(symbol.symbol_label.clone()),
+                span: Some(symbol.span),
+            },
+            direction: match args.direction {
+                Direction::Callers => CallDirection::Callers,
+                Direction::Callees => CallDirection::Callees,
+                Direction::Both => CallDirection::Both,
+            },
+            depth: Some(args.depth),
+            limit: args.limit,
+        };
+        let graph = service.call_graph(params).await.map_err(|error| Failure::impossible(error.0))?;
+        if args.json {
+            print_json(&graph)?;
+        } else {
+            answer(&render(&graph))?;
+        }
+        Ok(if graph.status == IndexStatus::Ok { Outcome::Done } else { Outcome::NotOk })
+    })
+}
+
+fn render(graph: &CallGraphResponse) -> String {
+    if graph.status != IndexStatus::Ok {
+        return format!("{}\n", graph.message.as_deref().unwrap_or("no call graph"));
+    }
+    let names: BTreeMap<&str, String> = graph
+        .nodes
+        .iter()
+        .map(|node| {
+            let label = node.symbol_label.as_deref().unwrap_or(&node.symbol_id);
+            (node.symbol_id.as_str(), format!("{label} ({}:{})", node.file, node.span.start_line))
+        })
+        .collect();
+    let name = |id: &str| names.get(id).cloned().unwrap_or_else(|| id.to_owned());
+    let mut text: String = graph
+        .edges
+        .iter()
+        .map(|edge| {
+            let (from, to) = (name(&edge.src_symbol_id), name(&edge.dst_symbol_id));
+            format!("{from} -> {to}  at {}:{}  {:.2}\n", edge.site.file, edge.site.start_line, edge.confidence)
+        })
+        .collect();
+    if graph.edges.is_empty() {
+        text.push_str("no calls known\n");
+    }
+    text
+}

@@ -1,0 +1,215 @@
+//! `chartroom index …`: the index of a folder, by hand.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use chartroom_index::{IndexService, tools};
+use chartroom_protocol::index::{
+    IndexStatus, IndexingProgress, ManageAction, ManageIndexParams, ManageIndexResponse,
+};
+use clap::Subcommand;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use super::{answer, block_on, settings};
+use crate::app::index;
+use crate::config::Overrides;
+use crate::exit::{Failure, Outcome};
+
+/// How often another process's build is looked at.
+const POLL: Duration = Duration::from_millis(500);
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Index a folder
+    Create(Target),
+    /// Build its index anew beside the old one
+    Reindex(Target),
+    /// Bring it up to date
+    Sync(Target),
+    /// Say what state it is in
+    Status(Target),
+    /// Remove the index (never the folder)
+    Clear(Target),
+    /// Prove that the index is what the folder holds, and mend its marker
+    Repair(Target),
+    /// List every tracked folder
+    List(Output),
+    /// Maintenance: forget folders that are gone and have no index
+    Prune(Output),
+}
+
+#[derive(Debug, clap::Args)]
+struct Target {
+    /// The folder
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// Create: rebuild an index that is there. Reindex: even if only ignore files changed
+    #[arg(long)]
+    force: bool,
+    /// More file extensions, kept for this folder
+    #[arg(long = "extension", value_name = "EXT")]
+    extensions: Vec<String>,
+    /// More ignore patterns (gitignore syntax), kept for this folder
+    #[arg(long = "ignore", value_name = "PATTERN")]
+    ignore: Vec<String>,
+    /// Do not wait for the end of create and reindex. The build goes on only while a Chartroom of yours runs
+    #[arg(long)]
+    no_wait: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Debug, clap::Args)]
+struct Output {
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    block_on(async {
+        let service = open()?;
+        let (action, target) = match args.action {
+            Action::Create(target) => (ManageAction::Create, target),
+            Action::Reindex(target) => (ManageAction::Reindex, target),
+            Action::Sync(target) => (ManageAction::Sync, target),
+            Action::Status(target) => (ManageAction::Status, target),
+            Action::Clear(target) => (ManageAction::Clear, target),
+            Action::Repair(target) => (ManageAction::Repair, target),
+            Action::List(output) => return list(&service, &output).await,
+            Action::Prune(output) => return prune(&service, &output).await,
+        };
+        let mut response = service.manage(params(action, &target)).await;
+        let building = response.status == IndexStatus::Ok
+            && matches!(action, ManageAction::Create | ManageAction::Reindex);
+        if building {
+            if target.no_wait {
+                return hand_over(&service, &response, &target.output).await;
+            }
+            response = wait(&service, &response.path, !target.output.json).await;
+        }
+        print(&response, &target.output)
+    })
+}
+
+/// Opens the index for this command.
+pub(super) fn open() -> Result<IndexService, Failure> {
+    let loaded = settings::load(Overrides::default())?;
+    let data = settings::data()?;
+    Ok(index::once(&loaded.config, &data)?)
+}
+
+/// Prints a value as the one JSON document of this command.
+pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::impossible(format!("the answer cannot be written ({error})")))?;
+    answer(&format!("{text}\n"))
+}
+
+fn params(action: ManageAction, target: &Target) -> ManageIndexParams {
+    let path = std::path::absolute(&target.path).unwrap_or_else(|_| target.path.clone());
+    let mut params = ManageIndexParams::new(action, path.to_string_lossy());
+    params.force = target.force && action == ManageAction::Create;
+    params.allow_unnecessary_reindex = target.force && action == ManageAction::Reindex;
+    params.custom_extensions = (!target.extensions.is_empty()).then(|| target.extensions.clone());
+    params.ignore_patterns = (!target.ignore.is_empty()).then(|| target.ignore.clone());
+    params
+}
+
+/// Waits for this process's build with a bar, and ends it cleanly at Ctrl-C.
+async fn wait(service: &IndexService, root: &str, bar: bool) -> ManageIndexResponse {
+    let progress = service.progress(root);
+    let bar = if bar { new_bar() } else { ProgressBar::hidden() };
+    let draw = async {
+        let Some(mut progress) = progress else { return };
+        while progress.changed().await.is_ok() {
+            show(&bar, &progress.borrow_and_update());
+        }
+    };
+    tokio::select! {
+        () = service.wait(root) => {}
+        () = async { draw.await; std::future::pending().await } => {}
+        interrupted = tokio::signal::ctrl_c() => {
+            if let Err(error) = interrupted {
+                tracing::warn!(%error, "Ctrl-C cannot be heard");
+                service.wait(root).await;
+            }
+            service.close().await;
+        }
+    }
+    bar.finish_and_clear();
+    service.manage(ManageIndexParams::new(ManageAction::Status, root)).await
+}
+
+/// `--no-wait`: another process must do the work, because this one ends now; without one the build is waited for.
+async fn hand_over(
+    service: &IndexService,
+    response: &ManageIndexResponse,
+    output: &Output,
+) -> Result<Outcome, Failure> {
+    print(response, output)?;
+    while service.progress(&response.path).is_some() {
+        tokio::select! {
+            () = service.wait(&response.path) => {}
+            () = tokio::time::sleep(POLL) => {}
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn new_bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {pos:>3}% {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(100).with_style(style)
+}
+
+fn show(bar: &ProgressBar, progress: &IndexingProgress) {
+    bar.set_position(progress.progress_pct.clamp(0.0, 100.0) as u64);
+    let files = match (progress.files_done, progress.files_total) {
+        (Some(done), Some(total)) => format!("{done}/{total} files"),
+        _ => progress.phase.clone().unwrap_or_default(),
+    };
+    let speed = progress.chunks_per_second.map(|speed| format!(", {speed:.0} chunks/s")).unwrap_or_default();
+    bar.set_message(format!("{files}{speed}"));
+}
+
+fn print(response: &ManageIndexResponse, output: &Output) -> Result<Outcome, Failure> {
+    if output.json {
+        print_json(response)?;
+    } else {
+        let mut text = response.human_text.clone();
+        for warning in &response.warnings {
+            text.push_str(&format!("\n{}: {}", warning.code, warning.message));
+        }
+        answer(&format!("{text}\n"))?;
+    }
+    Ok(if response.status == IndexStatus::Ok { Outcome::Done } else { Outcome::NotOk })
+}
+
+async fn list(service: &IndexService, output: &Output) -> Result<Outcome, Failure> {
+    let response = service.list().await;
+    if output.json {
+        print_json(&response)?;
+    } else {
+        answer(&format!("{}\n", tools::render_list(&response)))?;
+    }
+    Ok(Outcome::Done)
+}
+
+async fn prune(service: &IndexService, output: &Output) -> Result<Outcome, Failure> {
+    let removed = service.prune().await.map_err(Failure::impossible)?;
+    if output.json {
+        print_json(&removed)?;
+    } else if removed.is_empty() {
+        answer("nothing to forget\n")?;
+    } else {
+        answer(&removed.iter().map(|root| format!("forgot {root}\n")).collect::<String>())?;
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,106 @@
+//! `chartroom search QUERY`: looks in an indexed folder.
+
+use std::path::PathBuf;
+
+use chartroom_protocol::index::{
+    IndexStatus, ManageAction, ManageIndexParams, SearchCodebaseParams, SearchCodebaseResponse, SearchResult,
+    SearchScope,
+};
+
+use super::index::{open, print_json};
+use super::{answer, block_on};
+use crate::exit::{Failure, Outcome};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Words or identifiers; operators lang: path: -path: must: exclude: at the start
+    query: String,
+    /// The folder to search; an indexed one or one inside of it
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    path: PathBuf,
+    /// At most so many results
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=50))]
+    limit: Option<u32>,
+    /// Which kinds of files
+    #[arg(long, value_enum, default_value_t = Scope::Runtime)]
+    scope: Scope,
+    /// Index the folder first when it is not indexed yet
+    #[arg(long)]
+    create: bool,
+    /// Print the tool's envelope
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Scope {
+    /// Code that runs
+    Runtime,
+    /// Everything
+    Mixed,
+    /// Docs and tests
+    Docs,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    block_on(async {
+        let service = open()?;
+        let path = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
+        let path = path.to_string_lossy().into_owned();
+        let params = SearchCodebaseParams {
+            path: path.clone(),
+            query: args.query,
+            scope: match args.scope {
+                Scope::Runtime => SearchScope::Runtime,
+                Scope::Mixed => SearchScope::Mixed,
+                Scope::Docs => SearchScope::Docs,
+            },
+            result_mode: Default::default(),
+            group_by: Default::default(),
+            ranking_mode: Default::default(),
+            limit: args.limit,
+            debug: false,
+        };
+        let mut found = service.search(params.clone()).await.map_err(|error| Failure::impossible(error.0))?;
+        if args.create && found.status == IndexStatus::NotIndexed {
+            service.manage(ManageIndexParams::new(ManageAction::Create, &path)).await;
+            service.wait(&path).await;
+            found = service.search(params).await.map_err(|error| Failure::impossible(error.0))?;
+        }
+        if args.json {
+            print_json(&found)?;
+        } else {
+            answer(&render(&found))?;
+        }
+        Ok(if found.status == IndexStatus::Ok { Outcome::Done } else { Outcome::NotOk })
+    })
+}
+
+fn render(found: &SearchCodebaseResponse) -> String {
+    if found.status != IndexStatus::Ok {
+        let create = "chartroom index create";
+        return format!("{}\nTry: {create} {}\n", found.message.as_deref().unwrap_or("no answer"), found.path);
+    }
+    let mut text = String::new();
+    for warning in &found.warnings {
+        text.push_str(&format!("{}: {}\n", warning.code, warning.message));
+    }
+    for result in &found.results {
+        let (file, span, label, body) = match result {
+            SearchResult::Group(group) => (&group.file, group.span, group.symbol_label.as_deref(), &group.preview),
+            SearchResult::Chunk(chunk) => (&chunk.file, chunk.span, chunk.symbol_label.as_deref(), &chunk.content),
+        };
+        text.push_str(&format!("{file}:{}-{}", span.start_line, span.end_line));
+        if let Some(label) = label {
+            text.push_str(&format!("  {label}"));
+        }
+        text.push('\n');
+        for line in body.lines().take(6) {
+            text.push_str(&format!("    {line}\n"));
+        }
+    }
+    if found.results.is_empty() {
+        text.push_str("nothing found\n");
+    }
+    text
+}
