@@ -1,11 +1,13 @@
 //! The wiring: the only place that constructs concrete implementations.
 
 mod agents;
+pub(crate) mod index;
 pub(crate) mod language;
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use chartroom_index::IndexService;
 use chartroom_sessions::store::Store;
 use chartroom_sessions::{Limits, Registry, SessionService};
 use chartroom_transport::Keeper;
@@ -34,6 +36,7 @@ struct Inner {
     gate: SpawnGate,
     projects: Projects,
     sessions: SessionService,
+    index: IndexService,
     /// What the user should know about the start, e.g. a store that had to be set aside.
     notes: Vec<String>,
     started: Instant,
@@ -71,8 +74,10 @@ impl App {
         for note in &notes {
             tracing::warn!("{note}");
         }
+        let index = index::serve(&config, &data, &gate)?;
         Ok(Self {
             inner: Arc::new(Inner {
+                index,
                 access: Arc::new(Access::new(token)),
                 projects: Projects::new(opened.store.clone(), gate.clone()),
                 sessions: SessionService::new(
@@ -116,6 +121,10 @@ impl App {
         &self.inner.sessions
     }
 
+    pub fn index(&self) -> &IndexService {
+        &self.inner.index
+    }
+
     /// Returns what the user should know about this start.
     pub fn notes(&self) -> &[String] {
         &self.inner.notes
@@ -141,6 +150,10 @@ impl App {
         if tokio::time::timeout(ENDING, self.inner.sessions.shutdown()).await.is_err() {
             // Their keepers end them with us, a moment later.
             tracing::warn!("some agents did not end in time and are killed");
+        }
+        // A build that does not hear in time is killed with the process, which it survives by design.
+        if tokio::time::timeout(Duration::from_secs(1), self.inner.index.close()).await.is_err() {
+            tracing::warn!("a running index build is cut short");
         }
     }
 }

@@ -3,15 +3,19 @@
 //! To add a command: a file in `cli/` with its `Args` and `run`, a variant of [`Command`], a line in its `match`.
 
 mod browser;
+mod calls;
 mod check;
 mod completions;
 mod doctor;
 mod hook;
+mod index;
 mod install;
 mod link;
 mod lsp;
 mod lsp_service;
 mod mcp;
+mod outline;
+mod search;
 mod serve;
 mod settings;
 mod tool;
@@ -58,6 +62,14 @@ pub enum Command {
     Tool(tool::Args),
     /// Show the diagnostics of files; exit code 1 when there are some
     Check(check::Args),
+    /// Make, follow, inspect and remove the index of a folder
+    Index(index::Args),
+    /// Search an indexed folder
+    Search(search::Args),
+    /// Show the symbols of a file
+    Outline(outline::Args),
+    /// Show who calls a symbol and whom it calls
+    Calls(calls::Args),
     /// Look at the language servers of a workspace, or restart them
     Lsp(lsp::Args),
     /// Answer a hook of an agent
@@ -97,6 +109,10 @@ impl Cli {
             Command::Mcp(args) => mcp::run(&args),
             Command::Tool(args) => tool::run(&args),
             Command::Check(args) => check::run(args),
+            Command::Index(args) => index::run(args),
+            Command::Search(args) => search::run(args),
+            Command::Outline(args) => outline::run(&args),
+            Command::Calls(args) => calls::run(&args),
             Command::Lsp(args) => lsp::run(&args),
             Command::Hook(args) => hook::run(&args),
             // `main` has taken it.

@@ -8,6 +8,7 @@ mod files;
 mod guard;
 mod headers;
 mod health;
+mod index;
 mod json;
 mod launch;
 pub mod limits;

@@ -5,11 +5,13 @@
 //! [`Group`], a line in [`Toolbox::open`].
 
 mod edits;
+mod index;
 mod lsp;
 mod server;
 
 use std::collections::BTreeSet;
 
+use chartroom_index::IndexService;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
@@ -35,6 +37,8 @@ pub struct ToolSpec {
     pub description: String,
     /// The JSON schema of its arguments.
     pub schema: Map<String, Value>,
+    /// The JSON schema of its structured answer, where a tool has one.
+    pub output_schema: Option<Map<String, Value>>,
     /// It changes nothing.
     pub read_only: bool,
 }
@@ -66,11 +70,16 @@ pub struct Toolbox {
 
 impl Toolbox {
     /// Puts the tools of a workspace together; `only` names the groups, none means all.
-    pub(crate) fn open(workspace: &Workspace, only: &[Group]) -> Self {
-        let groups: Vec<Box<dyn ToolGroup>> = vec![
+    ///
+    /// Without an index its group is left out: trouble there takes nothing else away.
+    pub(crate) fn open(workspace: &Workspace, index: Option<IndexService>, only: &[Group]) -> Self {
+        let mut groups: Vec<Box<dyn ToolGroup>> = vec![
             Box::new(lsp::LspTools::new(workspace.lsp.clone())),
             Box::new(edits::EditTools::new(workspace.root.clone(), workspace.lsp.clone())),
         ];
+        if let Some(index) = index {
+            groups.push(Box::new(index::IndexTools::new(index)));
+        }
         Self::of(groups, only)
     }
 

@@ -151,3 +151,16 @@ pub struct Content {
     /// Extensions with symbols, with their dot, sorted.
     pub symbol_extensions: fn() -> Vec<String>,
 }
+
+impl Content {
+    /// The content half itself.
+    pub fn real() -> Self {
+        Self {
+            parse_file: crate::chunk::parse_file,
+            embedded_text: crate::chunk::embedded_text,
+            scan: crate::manifest::scan,
+            search: crate::rank::search,
+            symbol_extensions: crate::symbols::Language::symbol_extensions,
+        }
+    }
+}

@@ -5,9 +5,8 @@ mod faults;
 mod memory;
 mod simple;
 
-pub(crate) use bench::{Bench, Facts};
-pub(crate) use faults::{Fault, FaultyStore, Killed};
-pub(crate) use memory::MemoryStore;
+pub(crate) use bench::Bench;
+pub(crate) use faults::{Fault, Killed};
 
 mod fault_machine;
 mod lifecycle_tests;

@@ -31,12 +31,13 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// Starts the background task. Must be called in a runtime.
-    pub(crate) fn start(core: &Arc<Core>, config: &WatchConfig) -> Self {
+    /// Starts the background task; none without a runtime to run it in.
+    pub(crate) fn start(core: &Arc<Core>, config: &WatchConfig) -> Option<Self> {
+        let runtime = tokio::runtime::Handle::try_current().ok()?;
         let (changed, changes) = mpsc::channel(256);
         let weak = Arc::downgrade(core);
-        tokio::spawn(background(weak.clone(), changes, Duration::from_millis(config.debounce_ms)));
-        Self { core: weak, watches: Mutex::default(), changed, enabled: config.enabled }
+        runtime.spawn(background(weak.clone(), changes, Duration::from_millis(config.debounce_ms)));
+        Some(Self { core: weak, watches: Mutex::default(), changed, enabled: config.enabled })
     }
 
     /// This root was used: watch it from now on.

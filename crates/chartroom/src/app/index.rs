@@ -16,6 +16,11 @@ pub(crate) fn serve(config: &Config, data: &DataFolder, gate: &SpawnGate) -> any
     open(config, data, GitProbe::through(gate.clone()), true)
 }
 
+/// Opens the index for an MCP client or a tool call; without it the other tools still serve.
+pub(crate) fn for_tools(config: &Config, data: &DataFolder, gate: &SpawnGate) -> Option<IndexService> {
+    serve(config, data, gate).inspect_err(|error| tracing::warn!("there are no index tools: {error:#}")).ok()
+}
+
 /// Opens the index for one command.
 pub(crate) fn once(config: &Config, data: &DataFolder) -> anyhow::Result<IndexService> {
     let trust = Arc::new(TrustStore::open(data.path()).context("reading which folders are trusted")?);
@@ -23,7 +28,12 @@ pub(crate) fn once(config: &Config, data: &DataFolder) -> anyhow::Result<IndexSe
     open(config, data, GitProbe::through(SpawnGate::new(keeper, trust, data.path())), false)
 }
 
-fn open(config: &Config, data: &DataFolder, git: GitProbe, long_running: bool) -> anyhow::Result<IndexService> {
+fn open(
+    config: &Config,
+    data: &DataFolder,
+    git: GitProbe,
+    long_running: bool,
+) -> anyhow::Result<IndexService> {
     let settings = IndexSettings {
         data: data.path().to_owned(),
         config: config.index.clone(),

@@ -107,7 +107,10 @@ fn render(graph: &CallGraphResponse) -> String {
         .iter()
         .map(|edge| {
             let (from, to) = (name(&edge.src_symbol_id), name(&edge.dst_symbol_id));
-            format!("{from} -> {to}  at {}:{}  {:.2}\n", edge.site.file, edge.site.start_line, edge.confidence)
+            format!(
+                "{from} -> {to}  at {}:{}  {:.2}\n",
+                edge.site.file, edge.site.start_line, edge.confidence
+            )
         })
         .collect();
     if graph.edges.is_empty() {

@@ -165,7 +165,8 @@ async fn hand_over(
 }
 
 fn new_bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos:>3}% {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = ProgressStyle::with_template("{bar:30} {pos:>3}% {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(100).with_style(style)
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{block_on, settings};
+use crate::app::index;
 use crate::app::language::Workspace;
 use crate::config::Overrides;
 use crate::exit::{Failure, Outcome};
@@ -27,7 +28,11 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let folder = args.root.clone().unwrap_or_else(|| PathBuf::from("."));
     block_on(async move {
         let workspace = Workspace::open(&folder, &config, &data)?;
-        let tools = Arc::new(Toolbox::open(&workspace, &args.only));
+        let tools = Arc::new(Toolbox::open(
+            &workspace,
+            index::for_tools(&config, &data, &workspace.gate),
+            &args.only,
+        ));
         let stdio = (tokio::io::stdin(), tokio::io::stdout());
         let running = rmcp::serve_server(ToolServer::new(tools), stdio)
             .await

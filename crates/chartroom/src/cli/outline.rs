@@ -20,7 +20,8 @@ pub struct Args {
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     block_on(async {
         let service = open()?;
-        let response = service.outline(params(&args.file)?).await.map_err(|error| Failure::impossible(error.0))?;
+        let response =
+            service.outline(params(&args.file)?).await.map_err(|error| Failure::impossible(error.0))?;
         if args.json {
             print_json(&response)?;
         } else {
@@ -32,9 +33,9 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
 
 /// The whole outline of a file: its folder names the codebase.
 pub(super) fn params(file: &std::path::Path) -> Result<FileOutlineParams, Failure> {
-    let file = file
-        .canonicalize()
-        .map_err(|error| Failure::impossible(format!("{} cannot be opened ({error}); check its path", file.display())))?;
+    let file = file.canonicalize().map_err(|error| {
+        Failure::impossible(format!("{} cannot be opened ({error}); check its path", file.display()))
+    })?;
     let folder = file.parent().unwrap_or(&file).to_string_lossy().into_owned();
     Ok(FileOutlineParams {
         path: folder,
@@ -53,7 +54,9 @@ fn render(response: &FileOutlineResponse) -> String {
         Some(outline) if response.status == IndexStatus::Ok => outline
             .symbols
             .iter()
-            .map(|symbol| format!("{:>6}-{:<6} {}\n", symbol.span.start_line, symbol.span.end_line, symbol.symbol_label))
+            .map(|symbol| {
+                format!("{:>6}-{:<6} {}\n", symbol.span.start_line, symbol.span.end_line, symbol.symbol_label)
+            })
             .collect(),
         _ => format!("{}\n", response.message.as_deref().unwrap_or("no outline")),
     }

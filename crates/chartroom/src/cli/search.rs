@@ -79,7 +79,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 fn render(found: &SearchCodebaseResponse) -> String {
     if found.status != IndexStatus::Ok {
         let create = "chartroom index create";
-        return format!("{}\nTry: {create} {}\n", found.message.as_deref().unwrap_or("no answer"), found.path);
+        return format!(
+            "{}\nTry: {create} {}\n",
+            found.message.as_deref().unwrap_or("no answer"),
+            found.path
+        );
     }
     let mut text = String::new();
     for warning in &found.warnings {
@@ -87,8 +91,12 @@ fn render(found: &SearchCodebaseResponse) -> String {
     }
     for result in &found.results {
         let (file, span, label, body) = match result {
-            SearchResult::Group(group) => (&group.file, group.span, group.symbol_label.as_deref(), &group.preview),
-            SearchResult::Chunk(chunk) => (&chunk.file, chunk.span, chunk.symbol_label.as_deref(), &chunk.content),
+            SearchResult::Group(group) => {
+                (&group.file, group.span, group.symbol_label.as_deref(), &group.preview)
+            }
+            SearchResult::Chunk(chunk) => {
+                (&chunk.file, chunk.span, chunk.symbol_label.as_deref(), &chunk.content)
+            }
         };
         text.push_str(&format!("{file}:{}-{}", span.start_line, span.end_line));
         if let Some(label) = label {

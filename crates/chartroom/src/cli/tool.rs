@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{answer, block_on, settings};
+use crate::app::index;
 use crate::app::language::Workspace;
 use crate::config::Overrides;
 use crate::exit::{Failure, Outcome};
@@ -44,7 +45,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let folder = args.root.clone().unwrap_or_else(|| PathBuf::from("."));
     block_on(async move {
         let workspace = Workspace::open(&folder, &config, &data)?;
-        let tools = Toolbox::open(&workspace, &[]);
+        let tools = Toolbox::open(&workspace, index::for_tools(&config, &data, &workspace.gate), &[]);
         let outcome = match &args.act {
             Act::List => list(&tools, args.json).await,
             Act::Call { name, args_json } => call(&tools, name, args_json, args.json).await,

@@ -35,7 +35,10 @@ async fn list(State(app): State<App>) -> Json<ListCodebasesResponse> {
 
 /// Creates, rebuilds, syncs, inspects, repairs or clears an index. A non-ok envelope is a 200: read its status.
 #[utoipa::path(post, path = "/api/index/manage", tag = "index", request_body = ManageIndexParams, responses((status = 200, body = ManageIndexResponse)))]
-async fn manage(State(app): State<App>, JsonBody(params): JsonBody<ManageIndexParams>) -> Json<ManageIndexResponse> {
+async fn manage(
+    State(app): State<App>,
+    JsonBody(params): JsonBody<ManageIndexParams>,
+) -> Json<ManageIndexResponse> {
     Json(app.index().manage(params).await)
 }
 

@@ -13,7 +13,7 @@ use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr};
 use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::{agents, files, health, launch, limits, metrics, openapi, page, project, session, ws};
+use super::{agents, files, health, index, launch, limits, metrics, openapi, page, project, session, ws};
 use crate::app::App;
 
 /// What a route is for, which decides its limits.
@@ -50,6 +50,7 @@ pub fn table() -> Vec<Route> {
         agents::routes(),
         project::routes(),
         files::routes(),
+        index::routes(),
         session::routes(),
         ws::routes(),
     ];

@@ -29,6 +29,7 @@ impl ToolGroup for EditTools {
             name: tool.name.to_owned(),
             description: tool.description.to_owned(),
             schema: tool.schema,
+            output_schema: None,
             read_only: false,
         });
         std::future::ready(tools.collect()).boxed()

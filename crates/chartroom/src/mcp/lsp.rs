@@ -32,6 +32,7 @@ impl ToolGroup for LspTools {
                 name: tool.name.to_owned(),
                 description: tool.description.to_owned(),
                 schema: tool.schema,
+                output_schema: None,
                 read_only: true,
             };
             tools::all().into_iter().map(spec).collect()

@@ -63,6 +63,8 @@ impl ServerHandler for ToolServer {
 }
 
 fn tool(spec: ToolSpec) -> Tool {
-    Tool::new(spec.name, spec.description, spec.schema)
-        .with_annotations(ToolAnnotations::default().read_only(spec.read_only))
+    let mut tool = Tool::new(spec.name, spec.description, spec.schema)
+        .with_annotations(ToolAnnotations::default().read_only(spec.read_only));
+    tool.output_schema = spec.output_schema.map(Arc::new);
+    tool
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use chartroom_protocol::index::{
     CallGraphParams, CallGraphResponse, FileOutlineParams, FileOutlineResponse, IndexConfig,
     IndexingProgress, ListCodebasesResponse, ManageIndexParams, ManageIndexResponse, ReadFileParams,
-    ReadFileResponse, SearchCodebaseParams, SearchCodebaseResponse,
+    ReadFileResponse, SearchCodebaseParams, SearchCodebaseResponse, StoreConfig,
 };
 use tokio::sync::watch;
 
@@ -14,6 +14,7 @@ use super::{Core, lock};
 use crate::catalog::{Catalog, CatalogWriter, SaveError};
 use crate::content::Content;
 use crate::embed::{EmbedError, Embedder};
+use crate::embedded::EmbeddedStore;
 use crate::identity::canonical_root;
 use crate::lease::{Leases, Owners};
 use crate::lifecycle;
@@ -57,6 +58,19 @@ pub struct IndexService {
 }
 
 impl IndexService {
+    /// Opens the index with the store and the embedder that the config names.
+    pub fn open(settings: IndexSettings) -> Result<Self, OpenError> {
+        let embedder = Arc::from(crate::embed::from_config(&settings.config.embedding)?);
+        let store: Arc<dyn VectorStore> = match &settings.config.store {
+            StoreConfig::Embedded => Arc::new(EmbeddedStore::open(&settings.data)?),
+            StoreConfig::Milvus { .. } => {
+                let text = "this build has no milvus store; set index.store to { provider = \"embedded\" }";
+                return Err(OpenError::Store(StoreError::Unavailable(text.into())));
+            }
+        };
+        Self::with_parts(settings, store, embedder, Content::real())
+    }
+
     /// Puts the parts together and recovers what a crash left: a damaged catalog is set aside, membership comes back
     /// from the markers, nothing is ever removed.
     pub fn with_parts(
@@ -75,7 +89,7 @@ impl IndexService {
                     tracing::warn!(%error, "this server cannot be written down as an owner of the data folder")
                 }
             }
-            watcher = Some(Arc::new(Watcher::start(&core, &settings.config.watch)));
+            watcher = Watcher::start(&core, &settings.config.watch).map(Arc::new);
         }
         Ok(Self { core, watcher })
     }

@@ -12,7 +12,7 @@ use super::Purpose;
 use crate::content::{ScanOptions, ScannedFile};
 use crate::lease::{Lease, LeaseError};
 use crate::lifecycle::{self, Batch, changes_of};
-use crate::service::{Core, GateFacts};
+use crate::service::Core;
 use crate::store::{FileChange, JournalEntry};
 
 /// Files that are parsed, embedded and committed together.
