@@ -6,6 +6,9 @@
 
 mod validate;
 
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
