@@ -11,5 +11,4 @@ mod process;
 mod provider;
 mod warm;
 
-pub use process::Patience;
 pub use provider::{ClaudeConfig, ClaudeProvider};

@@ -11,5 +11,8 @@ pub mod launch;
 mod diff;
 mod envelope;
 mod json;
+mod patience;
 #[cfg(test)]
 mod script;
+
+pub use patience::Patience;

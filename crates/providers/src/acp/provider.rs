@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use super::process::{self, Beginning};
 use super::rollout;
-use crate::claude::Patience;
 use crate::instruments::InstrumentsFor;
 use crate::launch::AgentCommand;
+use crate::patience::Patience;
 
 /// What an ACP provider is made of.
 #[derive(Clone)]

@@ -5,7 +5,6 @@ mod task;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use chartroom_protocol::error::ErrorCode;
@@ -17,32 +16,12 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::instruments::Instruments;
+use crate::patience::Patience;
 
 /// How many outputs may wait for the session. When full, the task waits, and with it the agent's pipe.
 const OUTPUTS: usize = 256;
 /// How many commands may wait for the task. When full, callers wait.
 const COMMANDS: usize = 16;
-
-/// How long we wait for the process, at its beginning and at its end.
-#[derive(Debug, Clone, Copy)]
-pub struct Patience {
-    /// From spawn to the answer to `initialize`.
-    pub ready: Duration,
-    /// For the answer to a control request.
-    pub answer: Duration,
-    /// For a process that was asked to end, before it is told.
-    pub goodbye: Duration,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self {
-            ready: Duration::from_secs(60),
-            answer: Duration::from_secs(10),
-            goodbye: Duration::from_secs(2),
-        }
-    }
-}
 
 /// A process that has been started and has answered `initialize`.
 pub(super) struct Started {

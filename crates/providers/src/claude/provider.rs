@@ -14,11 +14,12 @@ use chartroom_sessions::{
 use chartroom_workspace::SpawnGate;
 use serde_json::{Map, Value, json};
 
-use super::process::{self, Patience, Started};
+use super::process::{self, Started};
 use super::warm::WarmPool;
 use super::{control, discover, files, history};
 use crate::instruments::InstrumentsFor;
 use crate::launch::AgentCommand;
+use crate::patience::Patience;
 
 /// What a Claude provider is made of.
 #[derive(Clone)]

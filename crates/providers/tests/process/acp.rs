@@ -7,8 +7,8 @@ use chartroom_protocol::ids::{QuestionId, SessionId, TurnId};
 use chartroom_protocol::session::{AnswerParams, Decision};
 use chartroom_protocol::stream::Origin;
 use chartroom_protocol::upsert::UpsertBody;
+use chartroom_providers::Patience;
 use chartroom_providers::acp::{AcpConfig, AcpProvider};
-use chartroom_providers::claude::Patience;
 use chartroom_sessions::{History, Provider, ProviderOutput, ProviderSession};
 use chartroom_testkit::fakes;
 use futures_util::StreamExt;
@@ -28,7 +28,7 @@ async fn session(stage: &Stage) -> ProviderSession {
 #[tokio::test]
 async fn tc_2_1c_the_codex_provider_satisfies_the_interface() {
     let stage = Stage::new();
-    let provider: Box<dyn Provider> = Box::new(AcpProvider::new(stage.gate.clone(), AcpConfig::codex()));
+    let provider: Box<dyn Provider> = Box::new(AcpProvider::new(stage.gate, AcpConfig::codex()));
     assert_eq!(provider.cli_type().as_str(), "codex");
 }
 

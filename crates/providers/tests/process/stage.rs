@@ -11,7 +11,7 @@ use chartroom_protocol::ids::{CliType, TurnId};
 use chartroom_protocol::session::{QuestionBody, SendParams};
 use chartroom_protocol::turn::TurnEvent;
 use chartroom_protocol::upsert::{UpsertBody, UpsertStatus};
-use chartroom_providers::claude::Patience;
+use chartroom_providers::Patience;
 use chartroom_providers::launch::AgentCommand;
 use chartroom_sessions::{CreateOptions, LoadOptions, ProviderOutput, ProviderSession};
 use chartroom_testkit::{fakes, project::Project};

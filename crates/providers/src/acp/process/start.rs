@@ -23,9 +23,9 @@ use super::task::Task;
 use super::{AcpHandle, COMMANDS, EVENTS, Event, Listener, OUTPUTS};
 use crate::acp::options::Offered;
 use crate::acp::translate::{Heard, Translator};
-use crate::claude::Patience;
 use crate::json::{optional_text, text};
 use crate::launch::last_words;
+use crate::patience::Patience;
 
 /// A longer message is read past and logged: images fit, a runaway does not.
 const MAX_MESSAGE: usize = 32 * 1024 * 1024;

@@ -19,8 +19,8 @@ use super::{Command, Event, Reply};
 use crate::acp::options::Offered;
 use crate::acp::permission::{self, Permission};
 use crate::acp::translate::{Heard, Translator, prompt_error};
-use crate::claude::Patience;
 use crate::launch::last_words;
+use crate::patience::Patience;
 
 pub(super) struct Task {
     pub(super) child: Child,

@@ -18,12 +18,13 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::codec::FramedRead;
 
-use super::{Command, ControlAnswer, Patience};
+use super::{Command, ControlAnswer};
 use crate::claude::control::{self, Permission};
 use crate::claude::translate::{Heard, Translator};
 use crate::instruments::{Instruments, ToolUse};
 use crate::json::text;
 use crate::launch::last_words;
+use crate::patience::Patience;
 
 /// A longer line is read past and reported: images fit, a runaway does not.
 const MAX_LINE: usize = 32 * 1024 * 1024;
