@@ -64,6 +64,10 @@ pub struct AgentConfig {
     /// How to talk to it. `acp` for any agent that speaks the Agent Client Protocol.
     #[serde(default)]
     pub protocol: Option<AgentProtocol>,
+    /// Claude only: how many started, unused processes to keep for each open project. By default one where memory
+    /// is plenty, none where it is short.
+    #[serde(default)]
+    pub warm_processes: Option<usize>,
 }
 
 /// What an agent speaks on its pipes.
@@ -85,6 +89,7 @@ pub struct AgentCommand {
     pub args: Vec<String>,
     pub env: BTreeMap<String, String>,
     pub protocol: AgentProtocol,
+    pub warm_processes: Option<usize>,
 }
 
 impl Config {
@@ -124,6 +129,7 @@ fn agent_command(
         args: agent.map(|agent| agent.args.clone()).unwrap_or_default(),
         env: agent.map(|agent| agent.env.clone()).unwrap_or_default(),
         protocol: agent.and_then(|agent| agent.protocol).unwrap_or(default_protocol),
+        warm_processes: agent.and_then(|agent| agent.warm_processes),
     }
 }
 

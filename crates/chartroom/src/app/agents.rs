@@ -28,7 +28,9 @@ fn provider(agent: &AgentCommand, gate: SpawnGate) -> Arc<dyn Provider> {
     let command = launch_command(agent);
     match agent.protocol {
         AgentProtocol::StreamJson => {
-            Arc::new(ClaudeProvider::new(gate, ClaudeConfig { command, ..ClaudeConfig::default() }))
+            let warm_processes = agent.warm_processes;
+            let config = ClaudeConfig { command, warm_processes, ..ClaudeConfig::default() };
+            Arc::new(ClaudeProvider::new(gate, config))
         }
         AgentProtocol::Acp => {
             let kind =
