@@ -78,6 +78,10 @@ fn prompt(body: &Value) -> Prompt {
                 if prompt.text.is_empty() || text.contains("[[") {
                     prompt.text = text.to_owned();
                 }
+                // After an interrupt the result of the tool and the next message come as one.
+                if text.starts_with("[[") {
+                    prompt.tool_result = None;
+                }
             }
             Some("tool_result") => prompt.tool_result = Some(plain_text(&block["content"])),
             _ => {}
