@@ -26,6 +26,8 @@ message?: string,
  */
 answers?: { [key in string]: string }, };
 
+export type ArchiveParams = { archived: boolean, };
+
 export type CallId = string;
 
 export type CheckOutcome = { id: string, root: string, } & ({ "outcome": "answered", freshness: Freshness, } | { "outcome": "absent", status: ServerState, reason?: string, hint?: string, });
@@ -79,6 +81,8 @@ spans: Array<DiffSpan>, };
 export type DiffLineKind = "context" | "added" | "removed";
 
 export type DiffSpan = { text: string, changed?: boolean, };
+
+export type DoneResponse = Record<symbol, never>;
 
 export type ErrorBody = { code: ErrorCode, 
 /**
@@ -194,7 +198,11 @@ earlier?: number, } | { "type": "session:state", sessionId: SessionId, state: Se
 /**
  * What the agent is doing or why it is dead, e.g. "API overloaded, retry 2 of 10 in 4 s".
  */
-note?: string, } | { "type": "session:question", sessionId: SessionId, question: Question, } | { "type": "session:question-closed", sessionId: SessionId, questionId: QuestionId, } | { "type": "session:queue", sessionId: SessionId, messages: Array<QueuedMessage>, } | { "type": "session:title", sessionId: SessionId, title: string, } | { "type": "session:options", sessionId: SessionId, options: SessionOptions, } | { "type": "project:list", projects: Array<Project>, } | { "type": "agent:status", cliType: CliType, status: AgentStatus, } | { "type": "ack", requestId: string, result: unknown, } | { "type": "error", requestId?: string, message: string, };
+note?: string, } | { "type": "session:question", sessionId: SessionId, question: Question, } | { "type": "session:question-closed", sessionId: SessionId, questionId: QuestionId, } | { "type": "session:queue", sessionId: SessionId, messages: Array<QueuedMessage>, } | { "type": "session:title", sessionId: SessionId, title: string, } | { "type": "session:options", sessionId: SessionId, options: SessionOptions, } | { "type": "project:list", projects: Array<Project>, } | { "type": "agent:status", cliType: CliType, status: AgentStatus, } | { "type": "ack", requestId: string, result: unknown, } | { "type": "error", requestId?: string, 
+/**
+ * The code that the HTTP route would answer.
+ */
+code?: ErrorCode, message: string, };
 
 export type ServerState = "active" | "starting" | "broken" | "disabled" | "unavailable" | "untrusted";
 
