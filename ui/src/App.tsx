@@ -132,7 +132,7 @@ export function App() {
           </div>
         }
       >
-        <Match when={app.unauthorized()}>
+        <Match when={app.unauthorized() && !app.everConnected()}>
           <SignedOut />
         </Match>
       </Switch>

@@ -65,7 +65,9 @@ export function createApp(around: Surroundings = browserSurroundings()) {
   const connection = new Connection(around, {
     status: next => {
       setStatus(next)
+      if (next === 'disconnected') void whyDisconnected()
       if (next !== 'connected') return
+      setUnauthorized(false)
       // After a break, what the lists say may be old.
       if (everConnected()) void refresh()
       setEverConnected(true)
@@ -77,6 +79,15 @@ export function createApp(around: Surroundings = browserSurroundings()) {
         return { sessionId: session.sessionId, afterSeq: session.log.seq }
       }),
   })
+
+  /** A server that was started anew answers, but does not know this page's key. */
+  async function whyDisconnected(): Promise<void> {
+    try {
+      await api.health()
+    } catch (error) {
+      setUnauthorized(error instanceof api.ApiError && error.status === 401)
+    }
+  }
 
   function receive(frame: ServerFrame): void {
     if (frame.type === 'project:list') {

@@ -2,6 +2,7 @@
 
 import { Show } from 'solid-js'
 import { useApp } from '../store/app'
+import { CopyButton } from './CopyButton'
 
 export function ConnectionBar() {
   const app = useApp()
@@ -9,9 +10,20 @@ export function ConnectionBar() {
     <div class="connection" role="status" aria-live="polite">
       <Show when={app.status() === 'disconnected'}>
         <div class="connection-lost">
-          <span>
-            <strong>Disconnected.</strong> Trying again; what the agents do meanwhile will appear here.
-          </span>
+          <Show
+            when={app.unauthorized()}
+            fallback={
+              <span>
+                <strong>Disconnected.</strong> Trying again; what the agents do meanwhile will appear here.
+              </span>
+            }
+          >
+            <span>
+              <strong>The server was started anew.</strong> Open the address that <code>chartroom link</code>{' '}
+              prints; this page then goes on by itself.
+            </span>
+            <CopyButton text="chartroom link" label="Copy command" />
+          </Show>
           <button type="button" class="button small" onClick={() => app.retryNow()}>
             Try now
           </button>

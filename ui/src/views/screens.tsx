@@ -60,11 +60,11 @@ export function SignedOut() {
     <main class="screen">
       <h1>This page needs its key</h1>
       <p>
-        Open it through the address that <code>chartroom serve</code> printed when it started; each start has
-        a new one. This command opens it for you:
+        Each start of the server has a new one. Open the address that it printed, or the one that this command
+        prints:
       </p>
       <p class="command">
-        <code>chartroom serve --open</code> <CopyButton text="chartroom serve --open" />
+        <code>chartroom link</code> <CopyButton text="chartroom link" />
       </p>
     </main>
   )
