@@ -6,7 +6,7 @@ use std::fs;
 
 use anyhow::Context;
 
-use crate::process::{self, cargo, output, root};
+use crate::process::{self, cargo, command, output, root};
 use crate::tools;
 
 pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
@@ -19,9 +19,20 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
         "--package",
         "chartroom-bench",
     ]))?;
-    let mut bench = cargo();
-    bench.args(["run", "--release", "--quiet", "--package", "chartroom-bench", "--"]).args(names);
-    let lines = output(bench.env("CHARTROOM_TEST_TOOLS", tools::dir()))?;
+    // The page is measured in its browser, by a script of its own; the rest by one program.
+    let is_page = |name: &&String| *name == "page";
+    let mut lines = String::new();
+    if names.is_empty() || !names.iter().all(|name| is_page(&name)) {
+        let mut bench = cargo();
+        bench.args(["run", "--release", "--quiet", "--package", "chartroom-bench", "--"]);
+        bench.args(names.iter().filter(|name| !is_page(name)));
+        lines.push_str(&output(bench.env("CHARTROOM_TEST_TOOLS", tools::dir()))?);
+    }
+    if names.is_empty() || names.iter().any(|name| is_page(&name)) {
+        let mut figures = command("node");
+        figures.arg("ui/browser/figures.mjs").env("CHARTROOM_TEST_TOOLS", tools::dir());
+        lines.push_str(&output(figures.current_dir(root()))?);
+    }
     let table = table::markdown(&lines)?;
     eprintln!("{table}");
     if names.is_empty() {
