@@ -18,7 +18,8 @@ const AGENTS = {
   },
   codex: {
     name: 'Codex',
-    tool: '[[tool:exec_command:{"cmd":"cat hello.txt"}]]',
+    // Codex runs nothing in its sandbox where there is none to be had; with this it asks and runs outside.
+    tool: '[[tool:exec_command:{"cmd":"cat hello.txt","sandbox_permissions":"require_escalated","justification":"to read it"}]]',
   },
 }
 

@@ -102,8 +102,14 @@ describe("a tool call's line", () => {
 
   it('draws any tool it does not know', () => {
     check(call('Frobnicate', { path: 'x' }), 'other | Frobnicate | x |  | passed')
-    expect(kindOf('unknown_tool')).toBe('other')
-    expect(kindOf('anything', { kind: 'web' } satisfies ToolDetail)).toBe('web')
+    expect(kindOf('unknown_tool', undefined, {})).toBe('other')
+    expect(kindOf('anything', { kind: 'web' } satisfies ToolDetail, {})).toBe('web')
+  })
+
+  it('calls a command a command, whatever the agent calls it', () => {
+    check(call('read', { command: 'cat a; rm b' }), 'shell | Run | cat a; rm b |  | passed')
+    expect(kindOf('x', { kind: 'search' }, { command: ['bash', '-lc', 'rg a'] })).toBe('shell')
+    expect(kindOf('str_replace_editor', undefined, { command: 'view' })).toBe('edit')
   })
 })
 

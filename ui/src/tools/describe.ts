@@ -19,13 +19,19 @@ export interface Line {
 type Arguments = Record<string, unknown>
 
 export function describe(call: ToolCall, root?: string): Line {
-  const kind = kindOf(call.toolName, call.detail)
+  const kind = kindOf(call.toolName, call.detail, call.toolArguments)
   const outcome = outcomeOf(call)
   const named = { kind, verb: verbOf(kind, call), object: objectOf(kind, call, root), outcome }
   return { ...named, result: outcome === 'running' ? '' : resultOf(kind, call) }
 }
 
-export function kindOf(toolName: string, detail?: ToolDetail): ToolKind {
+/** Which card a call gets. What carries a command is a command, whatever the agent calls it. */
+export function kindOf(toolName: string, detail: ToolDetail | undefined, args: Arguments): ToolKind {
+  const kind = namedKind(toolName, detail)
+  return ['read', 'search', 'other'].includes(kind) && commandOf(args) !== '' ? 'shell' : kind
+}
+
+function namedKind(toolName: string, detail: ToolDetail | undefined): ToolKind {
   if (detail?.kind) return detail.kind
   if (toolName.startsWith('mcp__') || toolName.startsWith('mcp.')) return 'mcp'
   const name = toolName.toLowerCase()

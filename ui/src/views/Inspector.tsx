@@ -152,7 +152,7 @@ function Changed(props: { session: Session; root: string | undefined }) {
     const sums = new Map<string, { added: number; removed: number }>()
     for (const item of props.session.log.items.values()) {
       if (item.type !== 'tool_call' || item.status !== 'complete' || item.toolOutputIsError) continue
-      if (kindOf(item.toolName, item.detail) !== 'edit') continue
+      if (kindOf(item.toolName, item.detail, item.toolArguments) !== 'edit') continue
       for (const diff of diffsOf(item)) {
         const path = shortPath(diff.path, props.root)
         const sum = sums.get(path) ?? { added: 0, removed: 0 }

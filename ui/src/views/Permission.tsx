@@ -107,7 +107,7 @@ export function Permission(props: {
 }
 
 function purpose(question: PermissionQuestion): string {
-  switch (kindOf(question.toolName, question.detail)) {
+  switch (kindOf(question.toolName, question.detail, question.toolArguments)) {
     case 'shell':
       return 'run a command'
     case 'edit':
