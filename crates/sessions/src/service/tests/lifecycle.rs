@@ -271,3 +271,35 @@ async fn the_list_is_sorted_by_last_activity_and_named_by_the_first_message() {
     let titles: Vec<_> = list.iter().map(|session| session.title.as_str()).collect();
     assert_eq!(titles, ["first things first", "second things"]);
 }
+
+#[tokio::test]
+async fn tc_2_1a_the_interface_has_every_lifecycle_method() {
+    use crate::provider::{CreateOptions, LoadOptions, Provider, ProviderOutput};
+
+    let fake = FakeProvider::new("fake");
+    let provider: &dyn Provider = &fake;
+    let project_dir = std::path::PathBuf::from("/");
+    let (model, mode, provider_options) = (None, None, Map::new());
+    let create = CreateOptions {
+        project_dir: project_dir.clone(),
+        model: model.clone(),
+        mode: mode.clone(),
+        provider_options: provider_options.clone(),
+    };
+    let mut session = provider.create_session(create).await.unwrap();
+    let turn_id = "t".into();
+    session.handle.send_message(&turn_id, text("hello")).await.unwrap();
+    let agent = fake.agent(&session.session_id);
+    agent.start_turn(&turn_id).await;
+    agent.text(&turn_id, "i", UpsertStatus::Complete, "hi").await;
+    // Upserts and turn events come out of one channel, in order.
+    assert!(matches!(session.outputs.recv().await, Some(ProviderOutput::Turn(_))));
+    assert!(matches!(session.outputs.recv().await, Some(ProviderOutput::Upsert(_))));
+    session.handle.cancel_turn().await.unwrap();
+    assert!(session.handle.is_alive());
+    session.handle.kill().await;
+    assert!(!session.handle.is_alive());
+    let load = LoadOptions { project_dir, model, mode, provider_options };
+    let loaded = provider.load_session(&session.session_id, load).await.unwrap();
+    assert_eq!(loaded.session_id, session.session_id);
+}

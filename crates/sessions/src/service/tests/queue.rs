@@ -53,7 +53,15 @@ async fn readers_see_the_queue_change_and_the_state_stays_working_between_turns(
     let world = World::new().await;
     let (session_id, turn_id) = busy(&world, &[]).await;
     let mut reader = world.follow(&session_id).await;
-    reader.until_state(SessionState::Working).await;
+    let (mut turn_began, mut is_working) = (false, false);
+    while !(turn_began && is_working) {
+        match reader.next().await {
+            ServerFrame::History { turns, .. } => turn_began = !turns.is_empty(),
+            ServerFrame::Turn { .. } => turn_began = true,
+            ServerFrame::State { state, .. } => is_working = state == SessionState::Working,
+            _ => {}
+        }
+    }
     let next = world.send(&session_id, "and then").await.turn_id;
     let agent = world.agent(&session_id);
     agent.end_turn(&turn_id, TurnStatus::Completed).await;
