@@ -203,7 +203,7 @@ mod tests {
         );
         let fifty = "a".repeat(24) + " " + &"b".repeat(25);
         assert_eq!(title(&fifty), fifty);
-        assert_eq!(title(&(fifty.clone() + "c")), "a".repeat(24));
+        assert_eq!(title(&(fifty + "c")), "a".repeat(24));
     }
 
     #[test]

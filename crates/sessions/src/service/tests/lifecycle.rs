@@ -138,7 +138,7 @@ async fn kill_ends_the_agent_and_takes_the_session_off_the_list_until_it_is_load
         let list = world.service.list(&world.project.project_id, all).await.unwrap();
         list.into_iter().map(|session| session.session_id).collect::<Vec<_>>()
     };
-    assert_eq!(list(false).await, [other.clone()]);
+    assert_eq!(list(false).await, [other]);
     assert_eq!(list(true).await.len(), 2);
 
     world.service.load(&session_id).await.unwrap();
@@ -302,4 +302,27 @@ async fn tc_2_1a_the_interface_has_every_lifecycle_method() {
     let load = LoadOptions { project_dir, model, mode, provider_options };
     let loaded = provider.load_session(&session.session_id, load).await.unwrap();
     assert_eq!(loaded.session_id, session.session_id);
+}
+
+#[test]
+fn tc_7_4a_no_code_leads_from_an_agents_protocol_to_the_socket() {
+    let http = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../chartroom/src/http");
+    let mut folders = vec![http];
+    let mut n_files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            n_files += 1;
+            let code = std::fs::read_to_string(&path).unwrap();
+            for name in ["chartroom_providers", "agent_client_protocol", "transport::rpc", "transport::codec"]
+            {
+                assert!(!code.contains(name), "{} names {name}", path.display());
+            }
+        }
+    }
+    assert!(n_files > 10, "looked at {n_files} files");
 }
