@@ -1,5 +1,7 @@
 //! The real binary: its ready line, its exit codes, and its one sentence for everything that can be wrong.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 #[path = "common/program.rs"]
 mod program;
 

@@ -1,5 +1,7 @@
 //! What a browser and a script get from the front door.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 #[path = "common/door.rs"]
 mod door;
 

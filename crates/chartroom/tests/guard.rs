@@ -1,5 +1,7 @@
 //! Every route of the table, static files and the socket included, behind every way to come from elsewhere.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 #[path = "common/door.rs"]
 mod door;
 

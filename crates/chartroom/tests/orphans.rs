@@ -1,5 +1,7 @@
 //! However the server ends, nothing that an agent started outlives it.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 #[path = "common/program.rs"]
 mod program;
 

@@ -1,5 +1,7 @@
 //! The real Claude Code (2.1.325) through HTTP and WebSocket, against the scripted model API.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 #[path = "common/story.rs"]
 mod story;
 

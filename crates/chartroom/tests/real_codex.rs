@@ -1,5 +1,7 @@
 //! The real codex-acp (0.16.0) through HTTP and WebSocket, against the scripted model API.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 #[path = "common/story.rs"]
 mod story;
 

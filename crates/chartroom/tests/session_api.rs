@@ -1,5 +1,7 @@
 //! The session routes through the real server, with fake agents.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 #[path = "common/fake_server.rs"]
 mod fake_server;
 

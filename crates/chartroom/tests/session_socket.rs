@@ -1,5 +1,7 @@
 //! The WebSocket through the real server, with fake agents: order, commands, bad frames, load.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 #[path = "common/fake_server.rs"]
 mod fake_server;
 

@@ -1,5 +1,7 @@
 //! Stories with real processes: chaotic language servers, and the service's own life and death.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 #[path = "common/household.rs"]
 mod household;
 

@@ -1,5 +1,7 @@
 //! Stories with real language servers. `cargo xtask tools` installs them.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 #[path = "common/stage.rs"]
 mod stage;
 

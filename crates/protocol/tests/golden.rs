@@ -1,5 +1,7 @@
 //! Every message of the session API and the socket, as it stands on the wire. A change here is a change of a promise.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use chartroom_protocol::agent::{Agent, AgentListResponse, AgentStatus};
 use chartroom_protocol::error::{ErrorBody, ErrorCode, ErrorResponse};
 use chartroom_protocol::project::Project;

@@ -3,6 +3,8 @@
 //! The same stories through HTTP and WebSocket are in `crates/chartroom/tests`; these say whether a provider is at
 //! fault or what is above it.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 #[path = "real_agents/claude.rs"]
 mod claude;
 #[path = "real_agents/codex.rs"]
