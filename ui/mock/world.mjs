@@ -38,7 +38,7 @@ export function world(kind = 'full') {
       },
     ],
   }
-  const index = { status: 'indexed', indexedFiles: 4812 }
+  const index = { codebases: [{ path: '/home/ada/code/api', bucket: 'ready', indexedFiles: 4812 }], total: 1 }
   return { projects, agents, sessions: sessions(), servers, index }
 }
 

@@ -107,41 +107,62 @@ function Servers(props: { project: Project }) {
   )
 }
 
-interface IndexFacts {
-  status?: string
-  message?: string
-  indexedFiles?: number
-  totalChunks?: number
+/** What is read here of the answer of `/api/index`. */
+interface Codebases {
+  codebases: {
+    path: string
+    bucket: 'ready' | 'indexing' | 'requires_reindex' | 'failed'
+    reason?: string
+    progressPct?: number
+    indexedFiles?: number
+  }[]
 }
 
+const BUCKET_DOTS = { ready: 'passed', indexing: 'working', requires_reindex: 'open', failed: 'dead' }
+
 function Index(props: { project: Project }) {
-  const facts = watched<IndexFacts>(
-    () => `/api/index/status?projectId=${encodeURIComponent(props.project.projectId)}`,
-  )
+  const answer = watched<Codebases>(() => '/api/index')
+  const codebase = () => answer.latest?.codebases.find(codebase => codebase.path === props.project.path)
+  const command = () => `chartroom index ${props.project.path}`
   return (
     <section aria-labelledby="index-title">
       <h3 id="index-title">Index</h3>
-      <Show
-        when={facts.latest}
-        fallback={<p class="quiet small-text">{facts.state === 'ready' ? 'Not available yet.' : ''}</p>}
-      >
-        {facts => (
-          <ul class="facts">
-            <li>
-              <span
-                class={`dot ${facts().status === 'ok' || facts().status === 'indexed' ? 'passed' : 'open'}`}
-              />
-              <span>{(facts().status ?? 'unknown').replaceAll('_', ' ')}</span>
-              <span class="quiet">
-                {facts().indexedFiles === undefined ? '' : plural(facts().indexedFiles ?? 0, 'file')}
-              </span>
-            </li>
-            <Show when={facts().message}>
-              {message => <li class="quiet small-text wide">{message()}</li>}
-            </Show>
-          </ul>
-        )}
-      </Show>
+      <Switch>
+        <Match when={codebase()}>
+          {codebase => (
+            <ul class="facts">
+              <li>
+                <span class={`dot ${BUCKET_DOTS[codebase().bucket]}`} />
+                <span>{codebase().bucket.replaceAll('_', ' ')}</span>
+                <span class="quiet">
+                  <Show
+                    when={codebase().bucket === 'indexing' && codebase().progressPct !== undefined}
+                    fallback={
+                      codebase().indexedFiles === undefined
+                        ? ''
+                        : plural(codebase().indexedFiles ?? 0, 'file')
+                    }
+                  >
+                    {Math.round(codebase().progressPct ?? 0)} %
+                  </Show>
+                </span>
+              </li>
+              <Show when={codebase().reason}>
+                {reason => <li class="quiet small-text wide">{reason()}</li>}
+              </Show>
+            </ul>
+          )}
+        </Match>
+        <Match when={answer.latest}>
+          <p class="quiet small-text">Not indexed yet. This indexes it:</p>
+          <p class="command">
+            <code>{command()}</code> <CopyButton text={command()} />
+          </p>
+        </Match>
+        <Match when={answer.state === 'ready'}>
+          <p class="quiet small-text">Not available yet.</p>
+        </Match>
+      </Switch>
     </section>
   )
 }
