@@ -32,7 +32,9 @@ const FINAL_SAVES: usize = 15;
 pub(crate) struct BuildJob {
     core: Arc<Core>,
     root: String,
-    lease: Lease,
+    /// Given back before anybody is told of the end.
+    lease: Option<Lease>,
+    lease_generation: u64,
     run: Arc<Run>,
     /// As it stands in the catalog now.
     entry: CodebaseInfo,
@@ -66,7 +68,16 @@ impl BuildJob {
         previous: Option<CodebaseInfo>,
         options: CodebaseOptions,
     ) -> Self {
-        Self { core, root, lease, run, entry, previous, options }
+        Self {
+            core,
+            root,
+            lease_generation: lease.generation(),
+            lease: Some(lease),
+            run,
+            entry,
+            previous,
+            options,
+        }
     }
 
     /// Builds to the end. What comes of it stands in the catalog.
@@ -141,7 +152,7 @@ impl BuildJob {
         writer.set_unscanned(&scan.unscanned)?;
         let now = jiff::Timestamp::now().to_string();
         writer.journal(&JournalEntry {
-            run_id: self.lease.operation_id().to_owned(),
+            run_id: self.run.operation_id.clone(),
             action: self.run.action.as_str().into(),
             added: done as u64,
             removed: 0,
@@ -156,7 +167,7 @@ impl BuildJob {
             indexed_files: counts.files,
             total_chunks: counts.chunks,
             completed_at: now,
-            run_id: self.lease.operation_id().to_owned(),
+            run_id: self.run.operation_id.clone(),
         })?;
         Ok((counts, status))
     }
@@ -224,7 +235,7 @@ impl BuildJob {
     }
 
     fn conclude(&self, entry: &mut CodebaseInfo, phase: OperationPhase, message: Option<String>, now: &str) {
-        entry.lease_generation = self.lease.generation();
+        entry.lease_generation = self.lease_generation;
         if let Some(operation) = &mut entry.operation {
             operation.phase = phase;
             operation.transition_at = now.into();
@@ -293,7 +304,8 @@ impl Drop for BuildJob {
             runs.remove(&self.root);
         }
         drop(runs);
-        // The lease goes with this struct's fields, after this; whoever waits looks at the catalog, which is saved.
+        // Whoever waits for the end may want the lease at once.
+        drop(self.lease.take());
         self.run.ended.send_replace(true);
     }
 }
