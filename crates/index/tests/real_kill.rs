@@ -3,6 +3,8 @@
 //!
 //! The victims are this very test binary again, running [`worker`] as processes of their own.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic, also in its helpers")]
+
 #[path = "common/support.rs"]
 mod support;
 

@@ -1,5 +1,7 @@
 //! Real source in a temporary folder, and the index on it.
 
+#![allow(clippy::unwrap_used, unreachable_pub, reason = "a test may panic, also in its helpers")]
+
 use std::path::{Path, PathBuf};
 
 use chartroom_index::store::VectorStore as _;
