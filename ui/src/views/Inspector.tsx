@@ -123,7 +123,7 @@ const BUCKET_DOTS = { ready: 'passed', indexing: 'working', requires_reindex: 'o
 function Index(props: { project: Project }) {
   const answer = watched<Codebases>(() => '/api/index')
   const codebase = () => answer.latest?.codebases.find(codebase => codebase.path === props.project.path)
-  const command = () => `chartroom index ${props.project.path}`
+  const command = () => `chartroom index create ${props.project.path}`
   return (
     <section aria-labelledby="index-title">
       <h3 id="index-title">Index</h3>
