@@ -84,7 +84,7 @@ async fn tc_6_1e_load_reaches_the_providers_load() {
     let (status, answer) = server.ask("POST", &format!("/api/session/{id}/load"), json!({})).await;
     assert_eq!((status, answer), (200, json!({ "sessionId": id, "cliType": "codex" })));
     let loads: Vec<_> = server.codex.loads().into_iter().map(|(id, _)| id.to_string()).collect();
-    assert_eq!(loads, [id.clone()]);
+    assert_eq!(loads, std::slice::from_ref(&id));
     let (_, status) = server.ask("GET", &format!("/api/session/{id}/status"), Value::Null).await;
     assert_eq!((&status["state"], &status["isAlive"]), (&json!("open"), &json!(true)));
     server.stop().await;
