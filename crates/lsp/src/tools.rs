@@ -149,6 +149,17 @@ mod tests {
     }
 
     #[test]
+    fn br_30_req_cfg_080_no_tool_can_name_a_command_or_its_environment() {
+        for tool in all() {
+            let schema = Value::Object(tool.schema.clone()).to_string();
+            for word in ["command", "\"env\"", "\"args\"", "program", "server"] {
+                assert!(!schema.contains(word), "{}: {schema}", tool.name);
+            }
+            assert_eq!(tool.schema["additionalProperties"], Value::Bool(false), "{}", tool.name);
+        }
+    }
+
+    #[test]
     fn req_excl_010_req_excl_020_req_excl_030_br_77_br_78_nothing_completes_fixes_or_formats() {
         for tool in all() {
             for word in ["complet", "code_action", "fix", "format", "rename"] {

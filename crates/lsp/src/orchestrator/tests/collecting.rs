@@ -205,3 +205,32 @@ async fn the_outcome_tells_what_each_server_did() {
         ]
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn br_79_req_excl_040_nothing_is_collected_without_a_mutation() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pulling(5))]);
+    rehearsal.check("a.foo").await;
+    rehearsal.project.write("a.foo", "ERR later\n");
+    rehearsal.fakes.seen.lock().unwrap().clear();
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    assert_eq!(rehearsal.fakes.seen(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn br_67_req_obs_020_starts_crashes_latencies_timeouts_and_findings_are_counted() {
+    let servers = [("alpha", Behaviour::pulling(20)), ("beta", Behaviour::silent())];
+    let rehearsal = Rehearsal::new(FILE, &servers);
+    rehearsal.check("a.foo").await;
+    rehearsal.fakes.kill("beta").await;
+    rehearsal.check("a.foo").await;
+    let counters = rehearsal.orchestrator.metrics().snapshot();
+    assert_eq!((counters.server_starts, counters.server_start_failures, counters.server_crashes), (2, 0, 1));
+    assert_eq!(
+        (counters.collections, counters.collection_timeouts),
+        (4, 2),
+        "a broken server counts as none"
+    );
+    assert_eq!((counters.checked_files, counters.diagnostics), (2, 2));
+    assert_eq!(counters.collection_ms_longest, 10_000);
+    assert!(counters.collection_ms_total >= 10_040, "{counters:?}");
+}
