@@ -5,6 +5,7 @@
 
 mod idle;
 mod index;
+mod lsp;
 mod measurement;
 
 use std::io::Write as _;
@@ -14,7 +15,7 @@ use measurement::Measurement;
 
 type Benchmark = fn() -> anyhow::Result<Vec<Measurement>>;
 
-const BENCHMARKS: &[(&str, Benchmark)] = &[("idle", idle::run), ("index", index::run)];
+const BENCHMARKS: &[(&str, Benchmark)] = &[("idle", idle::run), ("index", index::run), ("lsp", lsp::run)];
 
 fn main() -> ExitCode {
     let names: Vec<String> = std::env::args().skip(1).collect();

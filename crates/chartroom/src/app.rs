@@ -4,14 +4,16 @@ mod agents;
 pub(crate) mod index;
 pub(crate) mod language;
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use chartroom_index::IndexService;
+use chartroom_lsp::{LspHandle, ServicePool};
 use chartroom_sessions::store::Store;
 use chartroom_sessions::{Limits, Registry, SessionService};
 use chartroom_transport::Keeper;
-use chartroom_workspace::{SpawnGate, TrustStore, gate};
+use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustStore, gate};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -37,6 +39,9 @@ struct Inner {
     projects: Projects,
     sessions: SessionService,
     index: IndexService,
+    language_services: ServicePool,
+    /// The services that this server uses; they stay warm until it stops.
+    used_services: Mutex<BTreeMap<CanonicalRoot, LspHandle>>,
     /// What the user should know about the start, e.g. a store that had to be set aside.
     notes: Vec<String>,
     started: Instant,
@@ -86,6 +91,8 @@ impl App {
                     agents::folder_check(&gate),
                     Limits::default(),
                 ),
+                language_services: language::pool(&config.lsp, &data, &gate)?,
+                used_services: Mutex::default(),
                 gate,
                 notes,
                 started: Instant::now(),
@@ -125,6 +132,17 @@ impl App {
         &self.inner.index
     }
 
+    /// Returns the language service of a folder, the same for everybody who asks.
+    pub fn language_service(&self, root: &CanonicalRoot) -> LspHandle {
+        let mut used = self.inner.used_services.lock().unwrap_or_else(PoisonError::into_inner);
+        used.entry(root.clone()).or_insert_with(|| self.inner.language_services.service(root)).clone()
+    }
+
+    /// Returns the language services that are in use, by root.
+    pub fn language_services(&self) -> Vec<LspHandle> {
+        self.inner.language_services.all()
+    }
+
     /// Returns what the user should know about this start.
     pub fn notes(&self) -> &[String] {
         &self.inner.notes
@@ -147,9 +165,15 @@ impl App {
     /// Ends sockets, sessions and every child. Called once, when the server stops.
     pub async fn close(&self) {
         self.inner.closing.cancel();
-        if tokio::time::timeout(ENDING, self.inner.sessions.shutdown()).await.is_err() {
+        let services = self.language_services();
+        let services = futures_util::future::join_all(services.iter().map(LspHandle::shutdown));
+        let (agents, services) = tokio::join!(
+            tokio::time::timeout(ENDING, self.inner.sessions.shutdown()),
+            tokio::time::timeout(ENDING, services),
+        );
+        if agents.is_err() || services.is_err() {
             // Their keepers end them with us, a moment later.
-            tracing::warn!("some agents did not end in time and are killed");
+            tracing::warn!("some agents or language servers did not end in time and are killed");
         }
         // A build that does not hear in time is killed with the process, which it survives by design.
         if tokio::time::timeout(Duration::from_secs(1), self.inner.index.close()).await.is_err() {

@@ -12,6 +12,7 @@ mod index;
 mod json;
 mod launch;
 pub mod limits;
+mod lsp;
 mod metrics;
 mod openapi;
 mod page;

@@ -16,5 +16,6 @@ pub(super) fn routes() -> Vec<Route> {
 #[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, description = "Prometheus text format", content_type = "text/plain")))]
 pub(super) async fn metrics(State(app): State<App>) -> impl IntoResponse {
     ::metrics::gauge!("chartroom_uptime_seconds").set(app.uptime().as_secs_f64());
+    super::lsp::record_metrics(&app).await;
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.render_metrics())
 }

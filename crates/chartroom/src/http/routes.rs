@@ -13,7 +13,9 @@ use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr};
 use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::{agents, files, health, index, launch, limits, metrics, openapi, page, project, session, ws};
+use super::{
+    agents, files, health, index, launch, limits, lsp, metrics, openapi, page, project, session, ws,
+};
 use crate::app::App;
 
 /// What a route is for, which decides its limits.
@@ -52,6 +54,7 @@ pub fn table() -> Vec<Route> {
         files::routes(),
         index::routes(),
         session::routes(),
+        lsp::routes(),
         ws::routes(),
     ];
     groups.into_iter().flatten().collect()

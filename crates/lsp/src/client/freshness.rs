@@ -75,7 +75,11 @@ fn checked(state: &State, touch: &Touch, now: Instant) -> Step {
     if state.is_loading() {
         return Step::Wait(None);
     }
-    if state.n_checks_begun > touch.n_checks { Step::Done } else { at(touch.at + CHECK_BEGINS, now) }
+    match state.check_ended {
+        // Its findings are published after its progress has ended.
+        Some(ended) if state.n_checks_begun > touch.n_checks => at(ended + DEBOUNCE, now),
+        _ => at(touch.at + CHECK_BEGINS, now),
+    }
 }
 
 fn at(time: Instant, now: Instant) -> Step {

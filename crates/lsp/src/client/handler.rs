@@ -120,7 +120,9 @@ impl Handler for FromServer {
     async fn notification(&self, method: String, params: Value) {
         match method.as_str() {
             "textDocument/publishDiagnostics" => self.publish(params),
-            "$/progress" => self.change(|state| state.progress(&params, self.quirks.check_on_save)),
+            "$/progress" => {
+                self.change(|state| state.progress(&params, self.quirks.check_on_save, Instant::now()))
+            }
             "experimental/serverStatus" => {
                 let quiescent = params.get("quiescent").and_then(Value::as_bool).unwrap_or(true);
                 self.change(|state| state.not_quiescent = !quiescent);

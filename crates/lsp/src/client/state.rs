@@ -61,6 +61,8 @@ pub(crate) struct State {
     progress: BTreeMap<String, String>,
     /// Background checks that began.
     pub(crate) n_checks_begun: u64,
+    /// When the last background check ended: what it found is published a moment later.
+    pub(crate) check_ended: Option<Instant>,
     /// The server told us itself that it is not ready yet.
     pub(crate) not_quiescent: bool,
     /// Dynamic registrations of `textDocument/diagnostic`, by id.
@@ -133,7 +135,7 @@ impl State {
     }
 
     /// Takes in a `$/progress` notification. `check` is the text that marks a background check's token.
-    pub(crate) fn progress(&mut self, params: &Value, check: Option<&str>) {
+    pub(crate) fn progress(&mut self, params: &Value, check: Option<&str>, now: Instant) {
         let token = match params.get("token") {
             Some(Value::String(token)) => token.clone(),
             Some(Value::Number(token)) => token.to_string(),
@@ -153,6 +155,9 @@ impl State {
             }
             Some("end") => {
                 self.progress.remove(&token);
+                if check.is_some_and(|check| token.contains(check)) {
+                    self.check_ended = Some(now);
+                }
             }
             _ => {}
         }

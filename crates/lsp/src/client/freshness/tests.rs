@@ -39,8 +39,12 @@ fn messages(state: &State, touch: &Touch, quirks: Quirks, settled: bool) -> Vec<
     result(state, touch, quirks, settled).into_iter().map(|finding| finding.message).collect()
 }
 
-fn progress(state: &mut State, token: &str, kind: &str) {
-    state.progress(&json!({ "token": token, "value": { "kind": kind, "title": "t" } }), Some("flycheck"));
+fn progress(state: &mut State, token: &str, kind: &str, now: Instant) {
+    state.progress(
+        &json!({ "token": token, "value": { "kind": kind, "title": "t" } }),
+        Some("flycheck"),
+        now,
+    );
 }
 
 #[test]
@@ -97,10 +101,10 @@ fn an_empty_push_while_the_server_loads_is_not_yet_and_not_clean() {
     let now = Instant::now();
     let mut state = open(1);
     let touch = touch(&state, 1, now);
-    progress(&mut state, "load", "begin");
+    progress(&mut state, "load", "begin", now);
     state.publish(file(), Some(1), vec![], now);
     assert_eq!(pushed(&state, &touch, PUSHING, now + DEBOUNCE), Step::Wait(None));
-    progress(&mut state, "load", "end");
+    progress(&mut state, "load", "end", now);
     assert_eq!(pushed(&state, &touch, PUSHING, now + DEBOUNCE), Step::Done);
 }
 
@@ -144,9 +148,14 @@ fn a_background_check_is_waited_for_and_clears_what_it_found_before() {
     state.pulled(&file(), 2, vec![]);
     assert_eq!(pulled(&state, &touch, CHECKING, now), Step::Wait(Some(now + CHECK_BEGINS)));
     assert_eq!(messages(&state, &touch, CHECKING, false), Vec::<String>::new(), "stale until checked again");
-    progress(&mut state, "rustAnalyzer/flycheck/0", "begin");
+    progress(&mut state, "rustAnalyzer/flycheck/0", "begin", now);
     assert_eq!(pulled(&state, &touch, CHECKING, now + CHECK_BEGINS), Step::Wait(None));
-    progress(&mut state, "rustAnalyzer/flycheck/0", "end");
-    assert_eq!(pulled(&state, &touch, CHECKING, now), Step::Done);
+    progress(&mut state, "rustAnalyzer/flycheck/0", "end", now);
+    assert_eq!(
+        pulled(&state, &touch, CHECKING, now),
+        Step::Wait(Some(now + DEBOUNCE)),
+        "it is published yet"
+    );
+    assert_eq!(pulled(&state, &touch, CHECKING, now + DEBOUNCE), Step::Done);
     assert_eq!(messages(&state, &touch, CHECKING, true), ["borrowed"], "the check found it again");
 }

@@ -1,0 +1,156 @@
+//! From an edit to its diagnostics: through Chartroom, and from the bare server by the smallest possible client.
+//!
+//! Same server, same project, same edits, one run. Ours goes the whole way: a file on the disk, `chartroom mcp`
+//! on stdio, the service's process, the language server, and back as text.
+
+mod bare;
+mod ours;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+
+use crate::measurement::{Measurement, median_ms};
+
+const ROUNDS: usize = 20;
+
+/// One language server and a project for it.
+struct Subject {
+    name: &'static str,
+    /// The program, relative to the test tools or found on PATH.
+    program: &'static str,
+    args: &'static [&'static str],
+    /// An npm set whose packages the project has.
+    modules: Option<&'static str>,
+    files: &'static [(&'static str, &'static str)],
+    file: &'static str,
+    language_id: &'static str,
+    /// A text with an error, and one without; `N` is the round.
+    broken: &'static str,
+    fine: &'static str,
+    aim: &'static str,
+}
+
+const SUBJECTS: &[Subject] = &[
+    Subject {
+        name: "TypeScript 7",
+        program: "ts7/node_modules/.bin/tsc",
+        args: &["--lsp", "--stdio"],
+        modules: Some("ts7"),
+        files: &[
+            ("tsconfig.json", "{\"compilerOptions\":{\"strict\":true,\"types\":[]}}"),
+            ("package.json", "{}"),
+        ],
+        file: "a.ts",
+        language_id: "typescript",
+        broken: "export const a: number = 'N';\n",
+        fine: "export const a: number = N;\n",
+        aim: "5 ms above the bare server",
+    },
+    Subject {
+        name: "pyright",
+        program: "pyright/node_modules/.bin/pyright-langserver",
+        args: &["--stdio"],
+        modules: Some("pyright"),
+        files: &[("pyrightconfig.json", "{}")],
+        file: "a.py",
+        language_id: "python",
+        broken: "a: int = 'N'\n",
+        fine: "a: int = N\n",
+        aim: "5 ms above the bare server",
+    },
+    Subject {
+        name: "gopls",
+        program: "gopls",
+        args: &[],
+        modules: None,
+        files: &[("go.mod", "module x\n\ngo 1.19\n")],
+        file: "a.go",
+        language_id: "go",
+        broken: "package x\n\nvar A int = \"N\"\n",
+        fine: "package x\n\nvar A int = N\n",
+        aim: "160 ms above the bare server",
+    },
+    Subject {
+        name: "rust-analyzer",
+        program: "rust-analyzer",
+        args: &[],
+        modules: None,
+        files: &[("Cargo.toml", "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2021\"\n")],
+        file: "src/lib.rs",
+        language_id: "rust",
+        broken: "pub fn a() -> i32 { \"N\" }\n",
+        fine: "pub fn a() -> i32 { N }\n",
+        aim: "5 ms above the bare server",
+    },
+];
+
+/// Whoever can tell whether a text has errors.
+trait Client {
+    /// Writes the text and waits until it is known whether it has errors.
+    fn check(&mut self, text: &str) -> anyhow::Result<bool>;
+}
+
+pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
+    let tools = PathBuf::from(std::env::var_os("CHARTROOM_TEST_TOOLS").context("run `cargo xtask bench`")?);
+    let mut measurements = Vec::new();
+    for subject in SUBJECTS {
+        let folder = project(subject, &tools)?;
+        let root = folder.path().canonicalize().context("resolving the project")?;
+        let (cold_bare, warm_bare) = measure(subject, || bare::Bare::start(subject, &root, &tools))?;
+        let (cold, warm) = measure(subject, || ours::Ours::start(subject, &root))?;
+        measurements.push(
+            Measurement::new(&format!("{}: first touch, cold", subject.name), cold, "ms")
+                .beside("the bare server", cold_bare),
+        );
+        measurements.push(
+            Measurement::new(&format!("{}: edit to diagnostics, warm median", subject.name), warm, "ms")
+                .beside("the bare server", warm_bare)
+                .aim(subject.aim),
+        );
+    }
+    Ok(measurements)
+}
+
+/// Returns the first check's time, start included, and the median of the following ones, in milliseconds.
+fn measure<C: Client>(
+    subject: &Subject,
+    start: impl FnOnce() -> anyhow::Result<C>,
+) -> anyhow::Result<(f64, f64)> {
+    let began = Instant::now();
+    let mut client = start().with_context(|| format!("starting {}", subject.name))?;
+    let text = |pattern: &str, round: usize| pattern.replace('N', &round.to_string());
+    // A cold server may say "clean" before it has looked.
+    let limit = Instant::now() + Duration::from_secs(120);
+    while !client.check(&text(subject.broken, 0))? {
+        anyhow::ensure!(Instant::now() < limit, "{} finds no error", subject.name);
+        client.check(&text(subject.fine, 0))?;
+    }
+    let cold = began.elapsed();
+    let mut warm = Vec::new();
+    for round in 1..=ROUNDS {
+        for (pattern, expected) in [(subject.fine, false), (subject.broken, true)] {
+            let began = Instant::now();
+            let found = client.check(&text(pattern, round))?;
+            warm.push(began.elapsed());
+            anyhow::ensure!(found == expected, "{}: round {round} was answered wrongly", subject.name);
+        }
+    }
+    Ok((cold.as_secs_f64() * 1000.0, median_ms(&mut warm)))
+}
+
+fn project(subject: &Subject, tools: &Path) -> anyhow::Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir().context("making a project")?;
+    for (path, text) in subject.files {
+        std::fs::write(folder.path().join(path), text).context("writing the project")?;
+    }
+    let file = folder.path().join(subject.file);
+    std::fs::create_dir_all(file.parent().unwrap_or(folder.path())).context("making a folder")?;
+    std::fs::write(&file, subject.fine.replace('N', "0")).context("writing the file")?;
+    if let Some(set) = subject.modules {
+        std::os::unix::fs::symlink(tools.join(set).join("node_modules"), folder.path().join("node_modules"))
+            .context("linking node_modules")?;
+    }
+    Ok(folder)
+}

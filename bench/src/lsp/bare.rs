@@ -1,0 +1,214 @@
+//! The bare server: the smallest client that gets a true answer out of it.
+
+use std::io::{BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use super::{Client, Subject};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+pub(super) struct Bare {
+    child: Child,
+    input: ChildStdin,
+    messages: Receiver<Value>,
+    file: PathBuf,
+    uri: String,
+    version: i64,
+    next_id: u64,
+    pulls: bool,
+    name: &'static str,
+    language_id: &'static str,
+}
+
+impl Bare {
+    #[expect(clippy::disallowed_methods, reason = "the baseline is the server without anything of ours")]
+    pub(super) fn start(subject: &Subject, root: &Path, tools: &Path) -> anyhow::Result<Self> {
+        let in_tools = tools.join(subject.program);
+        let program = if in_tools.exists() { in_tools } else { PathBuf::from(subject.program) };
+        let mut child = Command::new(&program)
+            .args(subject.args)
+            .current_dir(root)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("starting {}", program.display()))?;
+        let input = child.stdin.take().context("no stdin")?;
+        let mut output = BufReader::new(child.stdout.take().context("no stdout")?);
+        let (sender, messages) = channel();
+        std::thread::spawn(move || {
+            while let Some(message) = read(&mut output) {
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let file = root.join(subject.file);
+        let uri = format!("file://{}", file.display());
+        let (name, language_id) = (subject.name, subject.language_id);
+        let mut bare = Self {
+            child,
+            input,
+            messages,
+            file,
+            uri,
+            version: 0,
+            next_id: 0,
+            pulls: false,
+            name,
+            language_id,
+        };
+        let root_uri = format!("file://{}", root.display());
+        let answer = bare.ask(
+            "initialize",
+            json!({
+                "processId": std::process::id(), "rootUri": root_uri,
+                "workspaceFolders": [{ "uri": root_uri, "name": "x" }],
+                "capabilities": {
+                    "workspace": { "configuration": true, "workspaceFolders": true },
+                    "textDocument": {
+                        "diagnostic": { "dynamicRegistration": true },
+                        "publishDiagnostics": { "versionSupport": true },
+                    },
+                    "window": { "workDoneProgress": true },
+                },
+            }),
+        )?;
+        bare.pulls = answer.pointer("/capabilities/diagnosticProvider").is_some();
+        bare.notify("initialized", json!({}))?;
+        Ok(bare)
+    }
+
+    fn send(&mut self, message: &Value) -> anyhow::Result<()> {
+        let text = message.to_string();
+        write!(self.input, "Content-Length: {}\r\n\r\n{text}", text.len())
+            .context("writing to the server")?;
+        self.input.flush().context("writing to the server")
+    }
+
+    fn notify(&mut self, method: &str, params: Value) -> anyhow::Result<()> {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> anyhow::Result<Value> {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+        let found = self.wait(LIMIT, |message| {
+            let answered =
+                message.get("method").is_none() && message.get("id").and_then(Value::as_u64) == Some(id);
+            answered.then(|| message.get("result").cloned().unwrap_or_default())
+        })?;
+        found.with_context(|| format!("{} did not answer {method}", self.name))
+    }
+
+    /// Waits for a message, answering the server's own requests on the way.
+    fn wait<T>(
+        &mut self,
+        limit: Duration,
+        mut wanted: impl FnMut(&Value) -> Option<T>,
+    ) -> anyhow::Result<Option<T>> {
+        let end = Instant::now() + limit;
+        while let Ok(message) = self.messages.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            if let (Some(method), Some(id)) =
+                (message.get("method").and_then(Value::as_str), message.get("id"))
+            {
+                if method == "client/registerCapability"
+                    && message.to_string().contains("textDocument/diagnostic")
+                {
+                    self.pulls = true;
+                }
+                let n_items = message.pointer("/params/items").and_then(Value::as_array).map_or(0, Vec::len);
+                let result = if method == "workspace/configuration" {
+                    json!(vec![json!({}); n_items])
+                } else {
+                    Value::Null
+                };
+                let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+                self.send(&answer)?;
+                continue;
+            }
+            if let Some(found) = wanted(&message) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Client for Bare {
+    fn check(&mut self, text: &str) -> anyhow::Result<bool> {
+        std::fs::write(&self.file, text).context("writing the file")?;
+        self.version += 1;
+        let (uri, version) = (self.uri.clone(), self.version);
+        if version == 1 {
+            let document =
+                json!({ "uri": uri, "languageId": self.language_id, "version": version, "text": text });
+            self.notify("textDocument/didOpen", json!({ "textDocument": document }))?;
+        } else {
+            let document = json!({ "uri": uri, "version": version });
+            self.notify(
+                "textDocument/didChange",
+                json!({ "textDocument": document, "contentChanges": [{ "text": text }] }),
+            )?;
+        }
+        self.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }))?;
+        if self.pulls {
+            let answer = self.ask("textDocument/diagnostic", json!({ "textDocument": { "uri": uri } }))?;
+            return Ok(has_errors(answer.get("items")));
+        }
+        let pushed = self.wait(Duration::from_secs(10), |message| {
+            let is_push =
+                message.get("method").and_then(Value::as_str) == Some("textDocument/publishDiagnostics");
+            let is_ours = message.pointer("/params/uri").and_then(Value::as_str) == Some(&uri);
+            let is_new = message
+                .pointer("/params/version")
+                .and_then(Value::as_i64)
+                .is_none_or(|known| known == version);
+            (is_push && is_ours && is_new).then(|| has_errors(message.pointer("/params/diagnostics")))
+        })?;
+        Ok(pushed.unwrap_or(false))
+    }
+}
+
+fn has_errors(diagnostics: Option<&Value>) -> bool {
+    diagnostics
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .any(|one| one.get("severity").and_then(Value::as_u64).is_none_or(|severity| severity == 1))
+}
+
+fn read(output: &mut impl std::io::BufRead) -> Option<Value> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if output.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let line = line.trim_end();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("Content-Length: ") {
+            length = value.parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    output.read_exact(&mut body).ok()?;
+    serde_json::from_slice(&body).ok()
+}
+
+impl Drop for Bare {
+    fn drop(&mut self) {
+        // It may have ended already.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
