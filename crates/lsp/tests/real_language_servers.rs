@@ -213,3 +213,33 @@ async fn clangd_checks_c() {
     assert!(stage.ask("lsp_document_symbols", json!({ "filePath": "app.c" })).await.contains("greet - 2:5"));
     stage.end().await;
 }
+
+#[tokio::test]
+async fn the_hostile_repository_is_live_once_it_is_trusted() {
+    let hostile = chartroom_testkit::hostile::Hostile::new();
+    std::fs::write(hostile.root().join("a.py"), "x = 1\n").unwrap();
+    let stage = Stage::of_folder(&hostile.root());
+    for file in ["index.ts", "a.py", "src/lib.rs"] {
+        stage.check(file).await;
+    }
+    let expected = [
+        "build-rs",
+        "cargo-rustc-wrapper",
+        "node-modules-bin-pyright-langserver",
+        "node-modules-bin-tsc",
+        "node-modules-bin-vscode-eslint-language-server",
+    ];
+    // What the planted programs and the build script left behind, some of it a moment after the check.
+    for _ in 0..1_200 {
+        let markers = hostile.markers();
+        if expected.iter().all(|name| markers.contains(*name)) {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    let markers = hostile.markers();
+    for name in expected {
+        assert!(markers.contains(name), "{name} is not in {markers:?}");
+    }
+    stage.orchestrator.shutdown().await;
+}

@@ -35,13 +35,23 @@ impl Stage {
             // `node_modules/.bin` is found.
             link_all(&from, &project.path("node_modules"));
         }
+        let root = project.root().to_owned();
+        Self::over(project, &root, config)
+    }
+
+    /// Over a folder that someone else made.
+    pub(crate) fn of_folder(folder: &Path) -> Self {
+        Self::over(Project::new(""), folder, "{}")
+    }
+
+    fn over(project: Project, folder: &Path, config: &str) -> Self {
         let mut config: LspConfig = serde_json::from_str(config).unwrap();
         // The machine that runs this may be busy with everything else.
         config.first_touch_timeout = 240_000;
         config.diagnostic_timeout = 120_000;
         let data = tempfile::tempdir().unwrap();
         let trust = Arc::new(TrustStore::open(data.path()).unwrap());
-        let root = CanonicalRoot::open(project.root()).unwrap();
+        let root = CanonicalRoot::open(folder).unwrap();
         trust.trust(&root).unwrap();
         let keeper = Keeper { program: fakes::keeper(), args: Vec::new() };
         let gate = SpawnGate::with_environment(keeper, trust, data.path(), environment());
