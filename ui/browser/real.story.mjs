@@ -231,8 +231,11 @@ story(
     await page.locator('.connection-lost').waitFor()
     const took = (await page.evaluate(() => globalThis.lostAt)) - killedAt
     await real.start()
-    // A new start has a new key: the page is opened through its new address.
-    await page.goto(real.url)
+    // A new start has a new key. Once the browser has it, through the new address, the page goes on by itself.
+    await page.getByText('The server was started anew.').waitFor()
+    const door = await page.context().newPage()
+    await door.goto(real.url)
+    await page.locator('.connection-lost').waitFor({ state: 'detached' })
     await page.locator('.message.agent', { hasText: 'words of before' }).waitFor()
     const texts = (await agentTexts(page)).map(text => text.trim())
     equal(texts.filter(text => text.includes('words of before')).length, 1, 'nothing is doubled')
