@@ -3,7 +3,7 @@
 use chartroom_protocol::index::{
     CallGraphParams, CallGraphResponse, FileOutlineParams, FileOutlineResponse, IndexStatus,
     ListCodebasesParams, ListCodebasesResponse, ManageIndexParams, ManageIndexResponse, ReadFileParams,
-    ReadFileResponse, ReadMode, SearchCodebaseParams, SearchCodebaseResponse, json_schema,
+    ReadFileResponse, ReadMode, SearchCodebaseParams, SearchCodebaseResponse, input_schema, json_schema,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -47,42 +47,42 @@ pub fn definitions() -> Vec<ToolDefinition> {
         ToolDefinition {
             name: "manage_index",
             description: "Create, rebuild, sync, inspect, repair or clear the index of a folder. create and reindex run in the background; ask status for progress.",
-            input_schema: json_schema::<ManageIndexParams>(),
+            input_schema: input_schema::<ManageIndexParams>(),
             output_schema: json_schema::<ManageIndexResponse>(),
             read_only: false,
         },
         ToolDefinition {
             name: "search_codebase",
             description: "Search an indexed codebase by meaning or by identifier. Operators at the start of the query: lang: path: -path: must: exclude:. Then use file_outline, call_graph or read_file on what it finds.",
-            input_schema: json_schema::<SearchCodebaseParams>(),
+            input_schema: input_schema::<SearchCodebaseParams>(),
             output_schema: json_schema::<SearchCodebaseResponse>(),
             read_only: true,
         },
         ToolDefinition {
             name: "call_graph",
             description: "Who calls a symbol and whom it calls, from the symbolRef that search_codebase and file_outline give.",
-            input_schema: json_schema::<CallGraphParams>(),
+            input_schema: input_schema::<CallGraphParams>(),
             output_schema: json_schema::<CallGraphResponse>(),
             read_only: true,
         },
         ToolDefinition {
             name: "file_outline",
             description: "The symbols of one indexed file with their lines, or one symbol exactly.",
-            input_schema: json_schema::<FileOutlineParams>(),
+            input_schema: input_schema::<FileOutlineParams>(),
             output_schema: json_schema::<FileOutlineResponse>(),
             read_only: true,
         },
         ToolDefinition {
             name: "read_file",
             description: "Lines of a file inside a tracked codebase: a range, its beginning, or a symbol (open_symbol); mode annotated adds the outline.",
-            input_schema: json_schema::<ReadFileParams>(),
+            input_schema: input_schema::<ReadFileParams>(),
             output_schema: json_schema::<ReadFileResponse>(),
             read_only: true,
         },
         ToolDefinition {
             name: "list_codebases",
             description: "Every tracked codebase by its state.",
-            input_schema: json_schema::<ListCodebasesParams>(),
+            input_schema: input_schema::<ListCodebasesParams>(),
             output_schema: json_schema::<ListCodebasesResponse>(),
             read_only: true,
         },

@@ -245,6 +245,11 @@ fn every_tool_has_schemas_of_objects() {
     check(json_schema::<ReadFileParams>(), &["path"]);
     check(json_schema::<ListCodebasesParams>(), &[]);
     assert_eq!(json_schema::<ManageIndexParams>()["additionalProperties"], false);
+    assert_eq!(
+        json_schema::<CallGraphParams>()["properties"]["symbolRef"]["type"],
+        "object",
+        "no $ref to follow"
+    );
     check(json_schema::<SearchCodebaseResponse>(), &["status", "results"]);
     check(json_schema::<ManageIndexResponse>(), &["status", "humanText"]);
     check(json_schema::<ReadFileResponse>(), &["status", "path"]);
