@@ -1,6 +1,6 @@
 //! The index's tools through a client that nobody here wrote: the MCP inspector's command line.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic, also in its helpers")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic, also in its helpers")]
 
 use std::path::Path;
 use std::process::{Command, Stdio};
