@@ -103,7 +103,7 @@ async function handle(state, root, request, response) {
   const route = `${request.method} ${parts.slice(1).join('/')}`
   if (route === 'GET health') return json(200, { status: 'ok', version: '0.1.0', uptimeMs: 1000 })
   if (route === 'GET agents') return json(200, { agents: state.agents })
-  if (route === 'GET lsp/status' && state.servers) return json(200, state.servers)
+  if (/^GET lsp\/[^/]+\/status$/.test(route) && state.servers) return json(200, state.servers)
   if (route === 'GET index' && state.index) return json(200, state.index)
   if (parts[1] === 'project') return projectRoute(state, { parts, route, url, body, request }, json, fail)
   if (route === 'GET session/list') {

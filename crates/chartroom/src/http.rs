@@ -15,6 +15,7 @@ pub mod limits;
 mod lsp;
 mod metrics;
 mod openapi;
+mod oversize;
 mod page;
 mod project;
 pub mod routes;

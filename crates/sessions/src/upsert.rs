@@ -11,6 +11,8 @@ mod turns;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
+mod stage;
+#[cfg(test)]
 mod tests;
 
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 import { createMemo, createResource, For, Match, onCleanup, Show, Switch } from 'solid-js'
 import { optional } from '../api'
-import type { LspStatusResponse, Project, ServerState } from '../protocol'
+import type { LspStatusResponse, Project, ServerState, ServerStatus } from '../protocol'
 import { useApp } from '../store/app'
 import type { Session } from '../store/session'
 import { cost, count, plural, shortPath } from '../text/format'
@@ -63,7 +63,7 @@ const DOTS: Partial<Record<ServerState, string>> = {
 
 function Servers(props: { project: Project }) {
   const status = watched<LspStatusResponse>(
-    () => `/api/lsp/status?projectId=${encodeURIComponent(props.project.projectId)}`,
+    () => `/api/lsp/${encodeURIComponent(props.project.projectId)}/status`,
   )
   return (
     <section aria-labelledby="servers-title">
@@ -74,29 +74,28 @@ function Servers(props: { project: Project }) {
         </Match>
         <Match when={status.latest}>
           {answer => (
-            <ul class="facts">
-              <For
-                each={answer().servers}
-                fallback={<li class="quiet small-text">None for this project's languages.</li>}
-              >
-                {server => (
-                  <li>
-                    <span class={`dot ${DOTS[server.status] ?? 'open'}`} />
-                    <span class="ellipsis" title={server.path ?? ''}>
-                      {server.id}
-                    </span>
-                    <span class="quiet">{server.status.replaceAll('_', ' ')}</span>
-                    <Show when={server.hint}>
-                      {hint => (
-                        <span class="command wide">
-                          <code>{hint()}</code> <CopyButton text={hint()} />
-                        </span>
-                      )}
-                    </Show>
-                  </li>
+            <>
+              <ul class="facts">
+                <For
+                  each={answer().servers.filter(server => server.status !== 'unavailable')}
+                  fallback={<li class="quiet small-text">None runs yet: the first edit starts them.</li>}
+                >
+                  {server => <Server server={server} />}
+                </For>
+              </ul>
+              <Show when={answer().servers.filter(server => server.status === 'unavailable')}>
+                {idle => (
+                  <Show when={idle().length > 0}>
+                    <details class="small-text">
+                      <summary class="quiet">{idle().length} not running</summary>
+                      <ul class="facts">
+                        <For each={idle()}>{server => <Server server={server} />}</For>
+                      </ul>
+                    </details>
+                  </Show>
                 )}
-              </For>
-            </ul>
+              </Show>
+            </>
           )}
         </Match>
         <Match when={status.state === 'ready'}>
@@ -104,6 +103,25 @@ function Servers(props: { project: Project }) {
         </Match>
       </Switch>
     </section>
+  )
+}
+
+function Server(props: { server: ServerStatus }) {
+  return (
+    <li>
+      <span class={`dot ${DOTS[props.server.status] ?? 'open'}`} />
+      <span class="ellipsis" title={props.server.path ?? props.server.reason ?? ''}>
+        {props.server.id}
+      </span>
+      <span class="quiet">{props.server.status}</span>
+      <Show when={props.server.hint}>
+        {hint => (
+          <span class="command wide">
+            <code>{hint()}</code> <CopyButton text={hint()} />
+          </span>
+        )}
+      </Show>
+    </li>
   )
 }
 

@@ -28,9 +28,14 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
 fn refuse_bytes(rejection: BytesRejection) -> ApiError {
     let status = rejection.into_response().status();
     if status == StatusCode::PAYLOAD_TOO_LARGE {
-        let message = "the body is too large: 16 MB for a message with images, 1 MB elsewhere";
-        ApiError::new(status, ErrorCode::PayloadTooLarge, message)
+        too_large()
     } else {
         ApiError::new(status, ErrorCode::InvalidRequest, "the body could not be read to its end")
     }
+}
+
+/// The answer to a body over its route's limit.
+pub(super) fn too_large() -> ApiError {
+    let message = "the body is too large: 16 MB for a message with images, 1 MB elsewhere";
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, ErrorCode::PayloadTooLarge, message)
 }

@@ -16,6 +16,8 @@ pub const REQUEST: Duration = Duration::from_secs(120);
 pub const DRAIN: Duration = Duration::from_secs(1);
 /// One WebSocket message from a browser: a send with images, as over HTTP.
 pub const SOCKET_MESSAGE: usize = 16 * 1024 * 1024;
+/// How much of a body that is too large is read away before the connection is cut.
+pub const READ_AWAY: usize = 64 * 1024 * 1024;
 
 /// Returns the most bytes a body may have.
 pub const fn body(kind: Kind) -> usize {

@@ -7,6 +7,7 @@
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::Method;
+use axum::middleware::from_fn;
 use axum::routing::MethodRouter;
 use utoipa::openapi::path::{PathItem, Paths};
 use utoipa::openapi::schema::Schema;
@@ -14,7 +15,7 @@ use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, R
 use utoipa_axum::router::UtoipaMethodRouter;
 
 use super::{
-    agents, files, health, index, launch, limits, lsp, metrics, openapi, page, project, session, ws,
+    agents, files, health, index, launch, limits, lsp, metrics, openapi, oversize, page, project, session, ws,
 };
 use crate::app::App;
 
@@ -74,8 +75,10 @@ pub(super) fn build() -> (Router<App>, OpenApi) {
     let mut schemas = Vec::new();
     let mut all = Paths::new();
     for route in table() {
-        let limit = DefaultBodyLimit::max(limits::body(route.kind));
-        router = router.route(&route.path, route.router.layer(limit));
+        let limit = limits::body(route.kind);
+        let refuse = from_fn(move |request, next| oversize::refuse(limit, request, next));
+        let method_router = route.router.layer(DefaultBodyLimit::max(limit)).layer(refuse);
+        router = router.route(&route.path, method_router);
         schemas.extend(route.schemas);
         all.paths.extend(route.paths.paths);
     }

@@ -7,7 +7,7 @@ use chartroom_protocol::stream::{ItemType, ResponseStatus, StreamEvent};
 use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
 use proptest::prelude::*;
 
-use super::tests::Bench;
+use super::stage::Bench;
 use super::{ProcessorConfig, StreamOutput};
 
 const ITEMS: [&str; 3] = ["a", "b", "c"];
