@@ -219,7 +219,7 @@ async fn the_hostile_repository_is_live_once_it_is_trusted() {
     let hostile = chartroom_testkit::hostile::Hostile::new();
     std::fs::write(hostile.root().join("a.py"), "x = 1\n").unwrap();
     let stage = Stage::of_folder(&hostile.root());
-    for file in ["index.ts", "a.py", "src/lib.rs"] {
+    for file in ["index.ts", "a.py", "crate/src/lib.rs"] {
         stage.check(file).await;
     }
     let expected = [

@@ -151,22 +151,23 @@ impl Hostile {
         self.file(".envrc", &format!("{}\n", self.marking("envrc")));
     }
 
+    /// In a folder of its own: cargo follows links when it looks for changes, and one here leads to `/`.
     fn rust(&self) {
         let write = |name: &str| format!("std::fs::write({:?}, \"\").unwrap();", self.marker(name));
         self.file(
-            "Cargo.toml",
+            "crate/Cargo.toml",
             "[package]\nname = \"hostile\"\nversion = \"0.1.0\"\nedition = \"2021\"\nbuild = \"build.rs\"\n\n\
              [dependencies]\nhostile-macro = { path = \"hostile-macro\" }\n\n[workspace]\nmembers = [\"hostile-macro\"]\n",
         );
-        self.file("build.rs", &format!("fn main() {{ {} }}\n", write("build-rs")));
-        self.file("src/lib.rs", "hostile_macro::run!();\npub fn innocent() -> u32 { 7 }\n");
+        self.file("crate/build.rs", &format!("fn main() {{ {} }}\n", write("build-rs")));
+        self.file("crate/src/lib.rs", "hostile_macro::run!();\npub fn innocent() -> u32 { 7 }\n");
         self.file(
-            "hostile-macro/Cargo.toml",
+            "crate/hostile-macro/Cargo.toml",
             "[package]\nname = \"hostile-macro\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[lib]\nproc-macro = true\n",
         );
         let body = write("proc-macro");
         self.file(
-            "hostile-macro/src/lib.rs",
+            "crate/hostile-macro/src/lib.rs",
             &format!(
                 "#[proc_macro]\npub fn run(_: proc_macro::TokenStream) -> proc_macro::TokenStream {{ {body} Default::default() }}\n"
             ),

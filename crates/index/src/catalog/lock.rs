@@ -1,6 +1,6 @@
 //! A lock file between processes: create-exclusive, waits a little, never spins, broken only when its owner is dead.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -15,7 +15,7 @@ pub(crate) const WAIT: Duration = Duration::from_millis(2000);
 const RETRY: Duration = Duration::from_millis(25);
 /// A lock younger than this is never broken.
 const BREAKABLE_AFTER: Duration = Duration::from_millis(30_000);
-/// A lock that does not say whose it is may be one that is being written.
+/// A lock that does not say whose it is was not made by us; an older program may be writing it.
 const NAMELESS_BREAKABLE_AFTER: Duration = Duration::from_secs(300);
 
 /// A lock file that is ours until dropped.
@@ -65,8 +65,8 @@ impl FileLock {
         let content = serde_json::to_string(&record).expect("a record of plain fields serialises");
         let deadline = Instant::now() + wait;
         loop {
-            match OpenOptions::new().write(true).create_new(true).open(path) {
-                Ok(file) => return Self::fill(path, content, file).map_err(io),
+            match create_whole(path, &content) {
+                Ok(()) => return Ok(Self { path: path.to_path_buf(), content }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(io(error)),
             }
@@ -83,16 +83,15 @@ impl FileLock {
             std::thread::sleep(RETRY);
         }
     }
+}
 
-    fn fill(path: &Path, content: String, mut file: File) -> io::Result<Self> {
-        if let Err(error) = file.write_all(content.as_bytes()) {
-            // A full disk: leave no nameless lock behind.
-            drop(file);
-            fs::remove_file(path)?;
-            return Err(error);
-        }
-        Ok(Self { path: path.to_path_buf(), content })
-    }
+/// Makes the lock with its content in one step, or fails because there is one: a process that is killed at any moment
+/// leaves no lock that does not say whose it was.
+fn create_whole(path: &Path, content: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(content.as_bytes())?;
+    file.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
 impl Drop for FileLock {
@@ -144,6 +143,8 @@ fn break_lock(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     fn write(path: &Path, content: &str, age: Duration) {

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use std::time::Duration;
 
 use super::ProcessorConfig;
-use super::stage::{Bench, content, n_words, words};
+use super::stage::{Bench, n_words, words};
 
 #[test]
 fn tc_5_1a_simple_text_produces_create_and_complete() {
