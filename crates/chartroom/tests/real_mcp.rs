@@ -1,5 +1,7 @@
 //! Stories with real MCP clients: the inspector, and Claude Code. `cargo xtask tools` installs them.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
