@@ -103,7 +103,7 @@ async fn an_untrusted_repository_runs_nothing_of_its_own() {
     let planted = root.as_path().join("planted-tool").display().to_string();
     for (cwd, args) in [
         (root.as_path(), vec![]),
-        (&root.as_path().join("src"), vec![]),
+        (&root.as_path().join("crate"), vec![]),
         (&root.as_path().join("link-to-itself"), vec![]),
         (Path::new("/"), vec![planted.clone()]),
         (Path::new("/"), vec![format!("--config={planted}")]),
