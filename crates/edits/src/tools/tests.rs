@@ -203,13 +203,6 @@ async fn ec_44_br_13_br_37_req_grace_050_req_grace_055_req_grace_010_a_failing_s
 }
 
 #[tokio::test]
-async fn br_12_req_scope_030_only_text_is_in_the_answer() {
-    let answer = Answer { text: "x".into(), is_error: false };
-    // The type has room for nothing else.
-    let Answer { text: _, is_error: _ } = answer;
-}
-
-#[tokio::test]
 async fn new_errors_are_told_apart_when_the_user_asks_for_it() {
     let project = Project::new("//- a.ts\nx\n");
     let checker = Scripted {
