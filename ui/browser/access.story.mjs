@@ -1,59 +1,84 @@
 // Every screen by axe-core, and everything by keyboard.
 
-import { check, equal, openSession, send, story } from './harness.mjs'
+import * as recorded from '../mock/recorded.mjs'
+import { writeClaudeSession } from './claudeFile.mjs'
+import { check, equal, openFound, openSession, send, story } from './harness.mjs'
 
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [1440, 390]) {
-    story(
-      `axe-core finds nothing serious on any screen (${colorScheme}, ${width} px)`,
-      'mock',
-      async stage => {
-        const view = { width, height: 900, colorScheme, reducedMotion: 'reduce' }
-        const phone = width < 600
-        const empty = await stage.mock({ kind: 'empty' })
-        const first = await stage.page(empty.url, view)
-        await first.getByText('First, a project').waitFor()
-        await stage.axe(first, 'the first run')
-        await first.getByRole('main').getByRole('button', { name: 'Add a project' }).click()
-        await stage.axe(first, 'adding a project')
-
-        const mock = await stage.mock()
-        const page = await stage.page(mock.url, view)
-        const sidebar = async () => {
-          if (phone) await page.getByRole('button', { name: 'Show or hide the sidebar' }).click()
-          await page.locator('.session').first().waitFor()
-        }
-        await page.getByText('Nothing open').waitFor()
-        await stage.axe(page, 'nothing open')
-        await sidebar()
-        await stage.axe(page, 'the sidebar')
-        await openSession(page, 'make the login')
-        await page.locator('.tool').first().waitFor()
-        await page
-          .locator('.tool-line[aria-expanded=false]')
-          .evaluateAll(all => all.map(line => line.click()))
-        await stage.axe(page, 'a conversation')
-        if (phone) await page.getByRole('button', { name: 'Show or hide the inspector' }).click()
-        await page.locator('.inspector').waitFor()
-        await stage.axe(page, 'the inspector')
-        if (phone) await page.keyboard.press('Escape')
-        await sidebar()
-        await openSession(page, 'port the parser')
-        await send(page, 'permission please')
-        await page.locator('.question').waitFor()
-        await send(page, 'and then this')
-        await page.locator('.queued').waitFor()
-        await stage.axe(page, 'a permission and a queue')
-        await page.keyboard.press('Control+k')
-        await page.getByRole('combobox').waitFor()
-        await stage.axe(page, 'the palette')
-        await page.keyboard.press('Escape')
-        await mock.kill()
-        await page.locator('.connection-lost').waitFor()
-        await stage.axe(page, 'disconnected')
-      },
+    story(`axe-core finds nothing serious on any screen (${colorScheme}, ${width} px)`, 'real', stage =>
+      everyScreen(stage, { width, height: 900, colorScheme, reducedMotion: 'reduce' }),
     )
   }
+}
+
+/** The way of a new person through all screens of the real server, each looked at by axe. */
+async function everyScreen(stage, view) {
+  const phone = view.width < 600
+  const real = await stage.real({
+    trusted: false,
+    prepare: at => writeClaudeSession(at, recorded.tour('tour')),
+  })
+  const page = await stage.page(real.url, view)
+  const sidebar = async () => {
+    if (phone) await page.getByRole('button', { name: 'Show or hide the sidebar' }).click()
+    await page.locator('.sidebar').waitFor()
+  }
+  await page.getByText('First, a project').waitFor()
+  await stage.axe(page, 'the first run')
+  await page.getByRole('main').getByRole('button', { name: 'Add a project' }).click()
+  await page.getByLabel('Folder on this machine').fill('relative/path')
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByRole('alert').waitFor()
+  await stage.axe(page, 'a folder that cannot be added')
+  await page.getByLabel('Folder on this machine').fill(real.project)
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByRole('dialog', { name: 'Trust this folder?' }).waitFor()
+  await stage.axe(page, 'the question of trust')
+  await page.getByRole('button', { name: 'Trust this folder' }).click()
+  await page.getByText('Nothing open').waitFor()
+  await stage.axe(page, 'nothing open')
+
+  await sidebar()
+  await page.locator('.found').click()
+  await stage.axe(page, 'the sidebar')
+  await openFound(page, 'make the login')
+  await page.locator('.tool').first().waitFor()
+  await page.locator('.rows').press('Home')
+  await page.locator('.message.user').waitFor()
+  await page.locator('.tool-line[aria-expanded=false]').evaluateAll(all => all.map(line => line.click()))
+  await stage.axe(page, 'a conversation and its cards')
+  await page.locator('.rows').press('End')
+  await stage.axe(page, 'the end of a conversation')
+  if (phone) await page.getByRole('button', { name: 'Show or hide the inspector' }).click()
+  await page.locator('.inspector .facts').first().waitFor()
+  await stage.axe(page, 'the inspector')
+  if (phone) await page.keyboard.press('Escape')
+
+  await send(page, '[[tool:Bash:{"command":"touch made","description":"Make a file"}]]')
+  await page.locator('.question').waitFor()
+  await send(page, '[[gate:hold]]')
+  await page.locator('.queued').waitFor()
+  await stage.axe(page, 'a permission and a queue')
+  await page.getByRole('button', { name: /Deny/ }).click()
+  await stage.axe(page, 'a reason to deny')
+  await page.keyboard.type('not now')
+  await page.keyboard.press('Enter')
+  await real.model.reached('hold')
+  await page.locator('.message.agent[aria-busy=true]').waitFor()
+  await stage.axe(page, 'a reply that streams')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').fill('login')
+  await page.getByRole('option', { name: 'src/login.ts' }).waitFor()
+  await stage.axe(page, 'the palette')
+  await page.keyboard.press('Escape')
+  await page.getByRole('textbox', { name: 'Message' }).pressSequentially('see @log')
+  await page.getByRole('option', { name: 'src/login.ts' }).waitFor()
+  await stage.axe(page, 'the completion')
+  await page.keyboard.press('Escape')
+  await real.crash()
+  await page.locator('.connection-lost').waitFor()
+  await stage.axe(page, 'disconnected')
 }
 
 story('everything is reached and worked by keyboard', 'mock', async stage => {

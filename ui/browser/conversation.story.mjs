@@ -1,85 +1,111 @@
-// How a conversation is drawn from upserts.
+// How a conversation is drawn from upserts: the real server, the real agents, a scripted model.
 
-import { agentTexts, check, equal, idle, openSession, send, story } from './harness.mjs'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import * as recorded from '../mock/recorded.mjs'
+import { writeClaudeSession } from './claudeFile.mjs'
+import { agentTexts, check, equal, idle, openFound, send, start, story } from './harness.mjs'
 
-story('TC-7.2a: text messages render progressively, in place', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url)
-  await openSession(page, 'port the parser')
-  await page.locator('.message.user').first().waitFor()
-  const before = await page.locator('.message').count()
-  // Every length that the newest message has while it streams, seen by the page itself.
-  await page.evaluate(() => {
-    globalThis.lengths = []
-    new MutationObserver(() => {
-      const said = [...document.querySelectorAll('.message.agent .said')].pop()
-      const length = said?.textContent?.length ?? 0
-      if (globalThis.lengths.at(-1) !== length) globalThis.lengths.push(length)
-    }).observe(document.querySelector('.rows'), { subtree: true, childList: true, characterData: true })
-  })
-  await send(page, 'explain the retry, slow')
-  await page.locator('.message.agent[aria-busy=true]').waitFor()
+const trimmed = async page => (await agentTexts(page)).map(text => text.trim())
+
+story('TC-7.2a: text messages render progressively, in place', 'real', async stage => {
+  const real = await stage.real()
+  const page = await stage.page(real.url)
+  const steps = ['The retry', 'lives in the client', 'and tries **once**', 'then it gives up.']
+  const pieces = steps.flatMap((text, at) => [{ text: `${text} ` }, { gate: `step ${at}` }])
+  await real.model.keep('steps', [{ pieces }])
+  await start(page)
+  await send(page, '[[answer:steps]]')
+  const message = page.locator('.message.agent')
+  let sofar = ''
+  for (const [at, step] of steps.entries()) {
+    await real.model.reached(`step ${at}`)
+    sofar = `${sofar} ${step.replaceAll('*', '')}`.trim()
+    await message.filter({ hasText: sofar }).waitFor()
+    equal(await trimmed(page), [sofar], 'the newest text stands where the older one stood')
+    // The row is marked at the first step; it is the same one at the last.
+    if (at === 0) {
+      await message.evaluate(node => {
+        globalThis.row = node
+      })
+    }
+    check(await message.evaluate(node => node === globalThis.row), 'the message is updated, not replaced')
+    equal(await message.getAttribute('aria-busy'), 'true')
+    real.model.open(`step ${at}`)
+  }
   await idle(page)
-  const lengths = (await page.evaluate(() => globalThis.lengths)).slice(1)
-  check(lengths.length >= 4, `the text grew in steps: ${lengths}`)
-  check(
-    lengths.slice(1).every((length, at) => length >= lengths[at]),
-    `the text only grew: ${lengths}`,
-  )
-  equal(await page.locator('.message').count(), before + 2, 'one message of ours and one of the agent')
-  check((await agentTexts(page)).at(-1)?.endsWith('the same answer again.'), 'the whole text is there')
+  equal(await message.getAttribute('aria-busy'), 'false')
+  equal(await trimmed(page), [sofar])
 })
 
-story('TC-7.2b: a tool call shows its invocation, then its result', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url)
-  await openSession(page, 'port the parser')
-  await send(page, 'with permission please')
-  const card = page.locator('.tool[data-outcome=running]')
-  await card.waitFor()
-  check(
-    (await card.innerText()).includes('rm -rf dist && npm run build'),
-    'the command is shown while it runs',
+story('TC-7.2b: a tool call shows its invocation, then its result', 'real', async stage => {
+  const real = await stage.real()
+  const page = await stage.page(real.url)
+  await start(page)
+  const command = 'touch begun; until [ -e go ]; do sleep 0.1; done; cat hello.txt'
+  await send(page, `[[tool:Bash:${JSON.stringify({ command, description: 'Wait, then read' })}]]`)
+  const card = page.locator('.tool', { hasText: 'cat hello.txt' })
+  await card.and(page.locator('[data-outcome=running]')).waitFor()
+  await page.getByRole('button', { name: /Allow once/ }).click()
+  await page.locator('.question').waitFor({ state: 'detached' })
+  equal(await card.getAttribute('data-outcome'), 'running')
+  const before = await card.innerText()
+  check(before.includes(command), `the invocation is shown while it runs: ${before}`)
+  check(!before.includes('hello from the project'), 'there is no result yet')
+  await card.evaluate(node => {
+    globalThis.card = node
+  })
+  await writeFile(path.join(real.project, 'go'), '')
+  await page.locator('.tool[data-outcome=passed]', { hasText: 'cat hello.txt' }).waitFor()
+  await idle(page)
+  equal(await card.count(), 1, 'it is one card')
+  check(await card.evaluate(node => node === globalThis.card), 'the same card, updated')
+  await card.locator('.tool-line').click()
+  const after = await card.innerText()
+  check(after.includes('hello from the project') && after.includes('exit 0'), `the result is shown: ${after}`)
+})
+
+story('TC-7.2c: interleaved items render independently', 'real', async stage => {
+  const real = await stage.real()
+  const page = await stage.page(real.url)
+  const bash = side => ({ name: 'Bash', input: { command: `touch ${side} && echo ${side} is made` } })
+  await real.model.keep('both', [{ text: 'Both at once.' }, { tool: bash('left') }, { tool: bash('right') }])
+  await start(page)
+  await send(page, '[[answer:both]]')
+  const card = side => page.locator('.tool', { hasText: `echo ${side} is made` })
+  const state = async () => [
+    await card('left').getAttribute('data-outcome'),
+    await card('right').getAttribute('data-outcome'),
+  ]
+  // Both are there before the first has a result: create left, create right, complete left, complete right.
+  await card('right').waitFor()
+  await page.getByRole('button', { name: /Allow once/ }).waitFor()
+  equal(await state(), ['running', 'running'])
+  const right = await card('right').evaluate(node => {
+    globalThis.right = node
+    return node.textContent
+  })
+  await page.getByRole('button', { name: /Allow once/ }).click()
+  await page.locator('.tool[data-outcome=passed]', { hasText: 'left is made' }).waitFor()
+  // The second is asked about now; until it is answered nothing of it has moved.
+  await page.getByRole('button', { name: /Allow once/ }).waitFor()
+  equal(await state(), ['passed', 'running'])
+  equal(
+    await card('right').evaluate(node => node === globalThis.right && node.textContent),
+    right,
+    'what the left one does leaves the right one alone',
   )
   await page.getByRole('button', { name: /Allow once/ }).click()
-  const done = page.locator('.tool[data-outcome=passed]', { hasText: 'rm -rf dist' })
-  await done.waitFor()
-  check((await done.innerText()).includes('exit 0'), 'the result is shown after')
-  equal(await page.locator('.tool', { hasText: 'rm -rf dist' }).count(), 1, 'it is one card')
+  await page.locator('.tool[data-outcome=passed]', { hasText: 'right is made' }).waitFor()
+  await idle(page)
+  equal(await state(), ['passed', 'passed'])
+  equal((await trimmed(page))[0], 'Both at once.', 'the text before them stands as it was')
 })
 
-story('TC-7.2c: interleaved items render independently', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url)
-  await openSession(page, 'port the parser')
-  await page.locator('.message.user').waitFor()
-  const session = mock.state.sessions.get('s-codex')
-  const text = (itemId, content, status = 'update') =>
-    session.upsert({ type: 'message', origin: 'agent', turnId: 'both', itemId, content, status })
-  text('left', 'left one', 'create')
-  text('right', 'right one', 'create')
-  await page.getByText('right one').waitFor()
-  await page.evaluate(() => {
-    globalThis.left = [...document.querySelectorAll('.said')].find(said =>
-      said.textContent.includes('left one'),
-    )
-  })
-  text('right', 'right one two')
-  text('right', 'right one two three', 'complete')
-  await page.getByText('right one two three').waitFor()
-  equal(
-    await page.evaluate(() => globalThis.left.isConnected && globalThis.left.textContent.trim()),
-    'left one',
-  )
-  text('left', 'left one two', 'complete')
-  await page.getByText('left one two').waitFor()
-  equal((await agentTexts(page)).slice(-2), ['left one two', 'right one two three'])
-})
-
-story('every kind of tool card is drawn', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url)
-  await openSession(page, 'make the login retry')
+story('every kind of tool card is drawn', 'real', async stage => {
+  const real = await stage.real({ prepare: at => writeClaudeSession(at, recorded.tour('tour')) })
+  const page = await stage.page(real.url)
+  await openFound(page, 'make the login retry')
   await page.locator('.tool.shell').waitFor()
   // The list holds what is near; go through all of it.
   await page.locator('.rows').press('Home')
@@ -100,19 +126,21 @@ story('every kind of tool card is drawn', 'mock', async stage => {
 
 story(
   'the list follows the end until the reader scrolls up, then counts what is new',
-  'mock',
+  'real',
   async stage => {
-    const mock = await stage.mock()
-    const page = await stage.page(mock.url)
-    await openSession(page, 'a very long session')
+    const real = await stage.real({ prepare: at => writeClaudeSession(at, recorded.long('long', 400)) })
+    const page = await stage.page(real.url)
+    await real.model.keep('long', [{ text: 'The same answer once more, in many words. '.repeat(80) }])
+    await openFound(page, 'question 1:')
     await page.locator('.message').first().waitFor()
     const fromEnd = () =>
       page.evaluate(() => {
         const rows = document.querySelector('.rows')
         return Math.round(rows.scrollHeight - rows.scrollTop - rows.clientHeight)
       })
-    await send(page, 'long answer please')
-    await page.locator('.message.agent[aria-busy=true]').waitFor()
+    const answered = page.locator('.message.agent', { hasText: 'The same answer once more' }).last()
+    await send(page, '[[answer:long]]')
+    await answered.waitFor()
     await idle(page)
     check((await fromEnd()) <= 2, 'it stands at the end')
     await page.locator('.rows').hover()
@@ -145,43 +173,3 @@ story(
     })
   },
 )
-
-story('XSS: nothing that a model, a tool, a file name or a title says can run', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url)
-  await openSession(page, 'title')
-  await page.locator('.tool').first().waitFor()
-  await page.locator('.rows').press('Home')
-  const seen = new Set()
-  for (let step = 0; step < 60; step++) {
-    await page.locator('.tool-line[aria-expanded=false]').evaluateAll(all => all.map(line => line.click()))
-    for (const tag of await page.evaluate(() =>
-      [...document.querySelectorAll('.rows *')].map(node => node.tagName.toLowerCase()),
-    )) {
-      seen.add(tag)
-    }
-    await page.locator('.rows').press('PageDown')
-    await page.waitForTimeout(30)
-  }
-  for (const link of await page
-    .locator('.rows a')
-    .evaluateAll(all => all.map(one => one.getAttribute('href')))) {
-    check(/^(https?:\/\/|mailto:)/.test(link ?? ''), `a link to ${link}`)
-  }
-  for (const tag of [
-    'script',
-    'img',
-    'iframe',
-    'form',
-    'style',
-    'object',
-    'embed',
-    'math',
-    'details',
-    'base',
-  ]) {
-    check(!seen.has(tag), `<${tag}> was made`)
-  }
-  equal(await page.evaluate(() => globalThis.pwned ?? null), null, 'nothing ran')
-  check((await page.title()).includes('<img src=x'), 'the title is text')
-})

@@ -138,6 +138,38 @@ export async function mainThread(page) {
   }
 }
 
+/** The browser's own record of tasks over 50 ms, from now on; `read` answers how many and the longest in ms. */
+export async function longFrames(page) {
+  await page.evaluate(() => {
+    globalThis.longTasks = []
+    new PerformanceObserver(list => {
+      for (const entry of list.getEntries()) globalThis.longTasks.push(Math.round(entry.duration))
+    }).observe({ type: 'longtask', buffered: false })
+  })
+  return async () => {
+    const all = await page.evaluate(() => globalThis.longTasks)
+    return { count: all.length, longest: Math.max(0, ...all) }
+  }
+}
+
+/** Types into the composer; the browser's own record of the slowest key, from the press to the painted letter. */
+export async function slowKeys(page, type) {
+  await page.getByRole('textbox', { name: 'Message' }).focus()
+  await page.evaluate(() => {
+    globalThis.keyTimes = []
+    new PerformanceObserver(list => {
+      for (const entry of list.getEntries()) {
+        if (entry.name.startsWith('key')) globalThis.keyTimes.push(Math.round(entry.duration))
+      }
+    }).observe({ type: 'event', durationThreshold: 16, buffered: false })
+  })
+  await type()
+  await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve, 50))))
+  // The browser records nothing under 16 ms.
+  const times = await page.evaluate(() => globalThis.keyTimes)
+  return times.length > 0 ? Math.max(...times) : 16
+}
+
 export function check(holds, message) {
   if (!holds) throw new Error(message)
 }
@@ -160,6 +192,23 @@ export async function until(what, holds) {
 
 export const openSession = (page, title) =>
   page.locator('.sidebar .session', { hasText: title }).first().click()
+
+/** Opens a session that the server has found on the machine. */
+export async function openFound(page, title) {
+  const fold = page.locator('.found').first()
+  await fold.waitFor()
+  if ((await fold.getAttribute('aria-expanded')) === 'false') await fold.click()
+  await openSession(page, title)
+}
+
+/** Starts a session of an agent through the page's own menu. */
+export async function start(page, name = 'Claude Code') {
+  const before = await page.locator('.tab').count()
+  await page.getByRole('button', { name: /^More in project/ }).click()
+  await page.getByRole('menuitem', { name: `New ${name} session` }).click()
+  await until('the tab is open', async () => (await page.locator('.tab').count()) === before + 1)
+  await page.getByRole('textbox', { name: 'Message' }).waitFor()
+}
 
 export async function send(page, text) {
   await page.getByRole('textbox', { name: 'Message' }).fill(text)

@@ -1,15 +1,6 @@
 // The whole way: real Chromium, the real server, the real claude and codex-acp, a scripted model API.
 
-import { agentTexts, check, equal, idle, openSession, send, story, until } from './harness.mjs'
-
-/** Starts a session of an agent through the page's own menu. */
-async function start(page, name) {
-  const before = await page.locator('.tab').count()
-  await page.getByRole('button', { name: /^More in project/ }).click()
-  await page.getByRole('menuitem', { name: `New ${name} session` }).click()
-  await until('the tab is open', async () => (await page.locator('.tab').count()) === before + 1)
-  await page.getByRole('textbox', { name: 'Message' }).waitFor()
-}
+import { agentTexts, check, equal, idle, openSession, send, start, story } from './harness.mjs'
 
 const AGENTS = {
   claude: {

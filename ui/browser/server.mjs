@@ -9,7 +9,11 @@ import readline from 'node:readline'
 
 const PATIENCE_MS = 120_000
 
-export async function startReal({ tools, workspace, claude = {} }) {
+/**
+ * Starts it. `prepare` may put files into the home or the project before; a project that is not `trusted` is not
+ * named to the server at all, as on a first run. `logs` has what each start has said on its streams.
+ */
+export async function startReal({ tools, workspace, claude = {}, prepare = () => {}, trusted = true }) {
   const bin = process.env.CHARTROOM_BIN_DIR ?? path.join(workspace, 'target/debug')
   for (const program of ['chartroom', 'model-api']) {
     if (existsSync(path.join(bin, program))) continue
@@ -35,11 +39,13 @@ export async function startReal({ tools, workspace, claude = {} }) {
     CHARTROOM_CONFIG: config,
     TERM: 'dumb',
   }
-  const real = { project, home, model, port: 0, url: '', child: undefined }
+  const real = { project, home, data, model, port: 0, url: '', child: undefined, logs: [] }
+  await prepare(real)
   real.start = async () => {
-    const args = ['serve', '--port', String(real.port), '--trust', project]
+    const args = ['serve', '--port', String(real.port), ...(trusted ? ['--trust', project] : [])]
     const started = await startChild(path.join(bin, 'chartroom'), args, env, /ready: (http\S+)/)
     real.child = started.child
+    real.logs.push(started.said)
     real.url = started.match[1]
     real.port = Number(new URL(real.url).port)
   }
@@ -56,21 +62,24 @@ export async function startReal({ tools, workspace, claude = {} }) {
 
 async function startModel(program) {
   const { child, match, lines } = await startChild(program, [], process.env, /^(\{.*\})$/)
+  const ask = (line, answer) =>
+    new Promise(resolve => {
+      const hear = said => {
+        if (said !== answer) return
+        lines.off('line', hear)
+        resolve()
+      }
+      lines.on('line', hear)
+      child.stdin.write(`${line}\n`)
+    })
   return {
     child,
     urls: JSON.parse(match[1]),
     open: gate => child.stdin.write(`open ${gate}\n`),
     /** Resolves when a stream waits at the gate. */
-    reached: gate =>
-      new Promise(resolve => {
-        const hear = line => {
-          if (line !== `reached ${gate}`) return
-          lines.off('line', hear)
-          resolve()
-        }
-        lines.on('line', hear)
-        child.stdin.write(`reached ${gate}\n`)
-      }),
+    reached: gate => ask(`reached ${gate}`, `reached ${gate}`),
+    /** Keeps what the model says to the message `[[answer:NAME]]`: blocks as `scenario.rs` of the testkit has them. */
+    keep: (name, blocks) => ask(`keep ${name} ${JSON.stringify({ blocks })}`, `kept ${name}`),
   }
 }
 
@@ -81,19 +90,21 @@ function startChild(program, args, env, wanted) {
   child.stderr.on('data', data => {
     said += data
   })
+  child.stdout.on('data', data => {
+    said += data
+  })
   return new Promise((resolve, reject) => {
     const fail = why => reject(new Error(`${path.basename(program)} ${why}\n${said}`))
     const patience = setTimeout(() => fail('did not become ready'), PATIENCE_MS)
     child.once('error', error => fail(`could not be started: ${error.message}`))
     child.once('exit', code => fail(`ended with ${code}`))
     lines.on('line', function hear(line) {
-      said += `${line}\n`
       const match = wanted.exec(line)
       if (!match) return
       clearTimeout(patience)
       lines.off('line', hear)
       child.removeAllListeners('exit')
-      resolve({ child, match, lines })
+      resolve({ child, match, lines, said: () => said })
     })
   })
 }

@@ -159,15 +159,15 @@ export function tour(sessionId) {
   return r.end()
 }
 
-/** A conversation of about `length` items. */
-export function long(sessionId, length) {
+/** A conversation of about `length` items; every fourth is a file that was read. */
+export function long(sessionId, length, file = 'line\n'.repeat(20)) {
   const r = new Recorder(sessionId)
   for (let n = 1; r.entries.length < length; n++) {
     r.turn(`question ${n}: what does step ${n} do?`)
     r.say(`Step ${n} reads the file, then **checks** it. See \`src/step${n}.ts\`.\n\n- one\n- two`)
     const shell = { kind: 'shell', exitCode: 0, durationMs: 900 }
     r.call('Bash', { command: `npm run step -- ${n}` }, `step ${n} is done`, shell)
-    r.call('Read', { file_path: `${ROOT}/src/step${n}.ts` }, 'line\n'.repeat(20), { kind: 'read' })
+    r.call('Read', { file_path: `${ROOT}/src/step${n}.ts` }, file, { kind: 'read' })
     r.end()
   }
   return r

@@ -61,6 +61,11 @@ impl ModelApi {
         self.shared.lock().script.push_back(answer);
     }
 
+    /// Keeps a reply for the marker `[[answer:NAME]]`, as often as it is asked for.
+    pub fn keep(&self, name: &str, reply: Reply) {
+        self.shared.lock().kept.insert(name.to_owned(), reply);
+    }
+
     /// Waits until a stream has come to the gate of this name and waits there.
     pub async fn reached(&self, gate: &str) {
         let mut state = self.shared.gate(gate).subscribe();
@@ -106,6 +111,7 @@ pub(crate) struct Shared {
 #[derive(Default)]
 struct State {
     script: VecDeque<Answer>,
+    kept: BTreeMap<String, Reply>,
     requests: Vec<Recorded>,
     gates: BTreeMap<String, watch::Sender<Gate>>,
     /// How often a marker has answered an error already.
@@ -137,6 +143,9 @@ impl Shared {
         let number = state.n_messages;
         if let Some(answer) = state.script.pop_front() {
             return (number, answer);
+        }
+        if let Some(reply) = scenario::wanted_reply(prompt).and_then(|name| state.kept.get(name)) {
+            return (number, reply.clone().into());
         }
         let answer = match scenario::choose(prompt) {
             scenario::Choice::Answer(answer) => answer,

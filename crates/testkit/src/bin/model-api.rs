@@ -1,11 +1,12 @@
 //! The scripted model APIs as a program, for stories that are not written in Rust.
 //!
 //! Prints one line with its addresses as JSON. On stdin: `open NAME` opens a gate, `reached NAME` answers
-//! `reached NAME` once a stream waits there. Ends with stdin.
+//! `reached NAME` once a stream waits there, `keep NAME JSON` keeps a reply for `[[answer:NAME]]` and answers
+//! `kept NAME`. Ends with stdin.
 
 use std::io::Write as _;
 
-use chartroom_testkit::model_api::ModelApi;
+use chartroom_testkit::model_api::{ModelApi, Reply};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 #[tokio::main]
@@ -16,6 +17,7 @@ async fn main() -> std::io::Result<()> {
     while let Some(line) = lines.next_line().await? {
         match line.split_once(' ') {
             Some(("open", gate)) => api.open(gate),
+            Some(("keep", named)) => say(&keep(&api, named))?,
             Some(("reached", gate)) => {
                 api.reached(gate).await;
                 say(&line)?;
@@ -24,6 +26,17 @@ async fn main() -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn keep(api: &ModelApi, named: &str) -> String {
+    let (name, json) = named.split_once(' ').unwrap_or((named, ""));
+    match serde_json::from_str::<Reply>(json) {
+        Ok(reply) => {
+            api.keep(name, reply);
+            format!("kept {name}")
+        }
+        Err(error) => format!("not kept {name}: {error}"),
+    }
 }
 
 fn say(line: &str) -> std::io::Result<()> {

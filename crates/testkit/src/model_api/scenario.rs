@@ -11,9 +11,11 @@
 //! | `[[err:STATUS:TIMES]]` | an API error that many times, then text |
 //! | `[[midfail:TIMES]]` | text, then an error in mid-stream, that many times (one), then text |
 //! | `[[hang]]` | a stream that begins and never goes on |
+//! | `[[answer:NAME]]` | the reply that the test keeps under this name |
 //!
 //! A message that ends in tool results is answered with what the last tool said; anything else with a greeting.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 /// One answer of the model API.
@@ -30,13 +32,15 @@ impl From<Reply> for Answer {
 }
 
 /// One streamed message.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct Reply {
     pub blocks: Vec<Block>,
+    #[serde(default)]
     pub ending: Ending,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Block {
     Text(String),
     /// Text in pieces of our choosing, with gates between them.
@@ -50,7 +54,8 @@ pub enum Block {
     Patch(String),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Piece {
     Text(String),
     Gate(String),
@@ -66,8 +71,10 @@ impl Piece {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Ending {
+    #[default]
     Stop,
     /// An error event in mid-stream, after the last block's text.
     Fail,
@@ -157,6 +164,14 @@ pub(crate) fn choose(prompt: &Prompt) -> Choice {
     Choice::Answer(reply.into())
 }
 
+/// Returns the name of the kept reply that the message asks for.
+pub(crate) fn wanted_reply(prompt: &Prompt) -> Option<&str> {
+    if prompt.tool_result.is_some() {
+        return None;
+    }
+    marker(&prompt.text)?.strip_prefix("answer:")
+}
+
 fn marker(text: &str) -> Option<&str> {
     let start = text.find("[[")? + 2;
     let end = text.rfind("]]")?;
@@ -168,8 +183,8 @@ pub(crate) fn deltas(text: &str) -> Vec<String> {
     text.split_inclusive(' ').map(str::to_owned).collect()
 }
 
-/// Cuts JSON text into short pieces, to exercise reassembly.
+/// Cuts JSON text into short pieces, to exercise reassembly; a very long one into a few thousand.
 pub(crate) fn json_deltas(json: &str) -> Vec<String> {
     let characters: Vec<char> = json.chars().collect();
-    characters.chunks(12).map(|piece| piece.iter().collect()).collect()
+    characters.chunks((characters.len() / 4000).max(12)).map(|piece| piece.iter().collect()).collect()
 }
