@@ -3,10 +3,13 @@
 //! `chartroom-bench [NAME…]` runs all, or those named. `cargo xtask bench` builds everything first and makes a table.
 //! To add one: a file with a `run` function, and its line in [`BENCHMARKS`].
 
+mod agents;
 mod idle;
 mod index;
 mod lsp;
 mod measurement;
+mod server;
+mod stream;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -14,11 +17,33 @@ use std::process::ExitCode;
 use measurement::Measurement;
 
 type Benchmark = fn() -> anyhow::Result<Vec<Measurement>>;
+type Part = fn() -> anyhow::Result<()>;
 
-const BENCHMARKS: &[(&str, Benchmark)] = &[("idle", idle::run), ("index", index::run), ("lsp", lsp::run)];
+const BENCHMARKS: &[(&str, Benchmark)] = &[
+    ("idle", idle::run),
+    ("index", index::run),
+    ("lsp", lsp::run),
+    ("stream", stream::run),
+    ("agents", agents::run),
+];
+
+/// What this program is when a benchmark starts it again: the other side of a pipe.
+const PARTS: &[(&str, Part)] =
+    &[(stream::agent::COMMAND, stream::agent::play), (stream::relay::COMMAND, stream::relay::play)];
 
 fn main() -> ExitCode {
     let names: Vec<String> = std::env::args().skip(1).collect();
+    // A session adds arguments of its own behind the agent's.
+    if let Some((name, play)) = PARTS.iter().find(|(part, _)| names.first().is_some_and(|name| name == part))
+    {
+        return match play() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{name}: {error:#}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     if let Some(unknown) = names.iter().find(|name| !BENCHMARKS.iter().any(|(known, _)| known == name)) {
         let known: Vec<&str> = BENCHMARKS.iter().map(|(name, _)| *name).collect();
         eprintln!("there is no benchmark {unknown}; there are: {}", known.join(", "));

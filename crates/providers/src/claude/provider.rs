@@ -111,7 +111,7 @@ impl Provider for ClaudeProvider {
     }
 
     fn project_opened(&self, project_dir: &Path) {
-        self.warm.refill(project_dir);
+        self.warm.fill(project_dir);
     }
 }
 

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use chartroom_protocol::ids::SessionId;
 use chartroom_sessions::AgentHandle;
@@ -15,6 +16,8 @@ use super::provider::{Conversation, ProjectDir, Settings, Starter};
 
 /// At most this many warm processes for all projects together; a newly opened one takes the oldest's place.
 const MAX_TOTAL: usize = 4;
+/// A new session's first turn has the machine for itself before its successor in the pool is started.
+const AFTER_USE: Duration = Duration::from_secs(3);
 /// Without this much memory to spare nothing is kept warm unless the config says so.
 const SPARE_MEMORY_KIB: u64 = 8 * 1024 * 1024;
 
@@ -56,8 +59,17 @@ impl WarmPool {
         }
     }
 
-    /// Sees to it, in the background, that the project has its warm processes again.
+    /// Sees to it, in the background, that the project has its warm processes.
+    pub(super) fn fill(&self, project_dir: &Path) {
+        self.fill_after(project_dir, Duration::ZERO);
+    }
+
+    /// The same when a session has just been given out: not at once, which would slow its first token down.
     pub(super) fn refill(&self, project_dir: &Path) {
+        self.fill_after(project_dir, AFTER_USE);
+    }
+
+    fn fill_after(&self, project_dir: &Path, pause: Duration) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let missing = {
             let mut state = self.lock();
@@ -70,7 +82,10 @@ impl WarmPool {
         for _ in 0..missing {
             let pool = self.clone();
             let project_dir = project_dir.to_path_buf();
-            runtime.spawn(async move { pool.start(project_dir).await });
+            runtime.spawn(async move {
+                tokio::time::sleep(pause).await;
+                pool.start(project_dir).await;
+            });
         }
     }
 

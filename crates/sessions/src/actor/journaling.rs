@@ -66,9 +66,8 @@ impl Actor {
         if self.retry_at.is_some() {
             return;
         }
-        let shown = self.broadcast.current();
         let queue = visible(self.queue.iter());
-        if shown.queue != queue {
+        if !self.broadcast.shows_queue(&queue) {
             self.stage_change(Change::Queue(queue));
         }
         let state = self.state();
@@ -78,7 +77,7 @@ impl Actor {
                 self.note.clone()
             }
         };
-        if shown.state != state || shown.note != note {
+        if !self.broadcast.shows_state(state, note.as_deref()) {
             self.stage_change(Change::State { state, note });
         }
     }

@@ -75,6 +75,17 @@ impl Broadcast {
         self.lock().current.clone()
     }
 
+    /// Tells whether this is the queue that readers see. Asked after every event, so it copies nothing.
+    pub(crate) fn shows_queue(&self, queue: &[QueuedMessage]) -> bool {
+        self.lock().current.queue == queue
+    }
+
+    /// Tells whether these are the state and the note that readers see.
+    pub(crate) fn shows_state(&self, state: SessionState, note: Option<&str>) -> bool {
+        let inner = self.lock();
+        inner.current.state == state && inner.current.note.as_deref() == note
+    }
+
     /// Sends frames of the journal to every reader.
     pub(crate) fn publish(&self, frame: &Frame) {
         for reader in &self.lock().readers {

@@ -3,6 +3,8 @@
 //! | marker in the last user message | answer |
 //! |---|---|
 //! | `[[say:TEXT]]` | TEXT |
+//! | `[[words:N]]` | N words, one a delta |
+//! | `[[burst:N]]` | N words in one delta |
 //! | `[[think]]` | thinking, then text |
 //! | `[[tool:NAME:{JSON}]]` | "I will use NAME.", then the tool |
 //! | `[[tools:[["NAME",{JSON}],…]]]` | several tools at once |
@@ -134,6 +136,8 @@ pub(crate) fn choose(prompt: &Prompt) -> Choice {
     let (word, rest) = marker.split_once(':').unwrap_or((marker, ""));
     let reply = match word {
         "say" => Reply::text(rest),
+        "words" => Reply::text(&words(rest)),
+        "burst" => Reply::blocks(vec![Block::Pieces(vec![Piece::Text(words(rest))])]),
         "think" => Reply::blocks(vec![
             Block::Thinking("Let me think about this.".to_owned()),
             Block::Text("I have thought.".to_owned()),
@@ -170,6 +174,11 @@ pub(crate) fn wanted_reply(prompt: &Prompt) -> Option<&str> {
         return None;
     }
     marker(&prompt.text)?.strip_prefix("answer:")
+}
+
+fn words(number: &str) -> String {
+    let number: usize = number.parse().unwrap_or(1);
+    (1..=number).map(|n| format!("word{n} ")).collect::<String>().trim_end().to_owned()
 }
 
 fn marker(text: &str) -> Option<&str> {
