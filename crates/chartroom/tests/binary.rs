@@ -254,6 +254,28 @@ fn doctor_names_what_is_wrong_with_its_line_and_what_mends_it() {
 }
 
 #[test]
+fn doctor_says_what_state_the_index_of_this_folder_is_in() {
+    let home = Home::new();
+    home.write("main.rs", "fn main() {}\n");
+    let index_check = || {
+        let (_, stdout, _) = home.run(&["doctor", "--json"]);
+        let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        let checks = report["checks"].as_array().unwrap();
+        checks.iter().find(|check| check["area"] == "index").cloned().unwrap()
+    };
+    let before = index_check();
+    assert_eq!(
+        (&before["state"], &before["mend"]),
+        (&"missing".into(), &"chartroom index create .".into()),
+        "{before}"
+    );
+    let (code, _, stderr) = home.run(&["index", "create", "."]);
+    assert_eq!(code, 0, "{stderr}");
+    let after = index_check();
+    assert_eq!((&after["state"], after.get("mend")), (&"ok".into(), None), "{after}");
+}
+
+#[test]
 fn completions_know_the_commands() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish"] {

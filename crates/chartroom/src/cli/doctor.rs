@@ -1,6 +1,7 @@
 //! `chartroom doctor`: what was found, what is missing, and the command that mends it.
 
 mod checks;
+mod index;
 mod language_servers;
 
 use serde::Serialize;
@@ -18,7 +19,7 @@ pub struct Args {
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Check {
-    /// What it belongs to: `data`, `config`, `git`, `agent`, `trust`, `server`.
+    /// What it belongs to: `data`, `config`, `git`, `agent`, `trust`, `server`, `index`.
     area: &'static str,
     name: String,
     state: State,

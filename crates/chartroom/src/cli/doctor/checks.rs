@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use chartroom_protocol::agent::AgentStatus;
 use chartroom_workspace::{CanonicalRoot, TrustStore};
 
-use super::{Check, State, language_servers};
+use super::{Check, State, index, language_servers};
 use crate::agents;
 use crate::config::{self, Config, Overrides};
 use crate::data::DataFolder;
@@ -21,6 +21,7 @@ pub(super) fn all() -> Vec<Check> {
         if let Some(lsp) = config.lsp.enabled() {
             checks.extend(language_servers::checks(lsp, &data, &root));
         }
+        checks.push(index::check(&config, &data, &root));
     }
     checks
 }
