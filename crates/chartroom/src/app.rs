@@ -1,6 +1,7 @@
 //! The wiring: the only place that constructs concrete implementations.
 
 mod agents;
+pub(crate) mod ending;
 pub(crate) mod index;
 pub(crate) mod language;
 
@@ -21,9 +22,6 @@ use crate::config::Config;
 use crate::data::DataFolder;
 use crate::http::{Access, Secret};
 use crate::projects::Projects;
-
-/// How long agents get to end by themselves; with the connections' time it stays within the 5 s that are promised.
-const ENDING: Duration = Duration::from_secs(3);
 
 /// Everything a running server has, shared by all its requests.
 #[derive(Clone)]
@@ -162,23 +160,12 @@ impl App {
         &self.inner.closing
     }
 
-    /// Ends sockets, sessions and every child. Called once, when the server stops.
+    /// Ends sockets, sessions and every child, within [`ending::LIMIT`]. Called once, when the server stops.
     pub async fn close(&self) {
         self.inner.closing.cancel();
         let services = self.language_services();
         let services = futures_util::future::join_all(services.iter().map(LspHandle::shutdown));
-        let (agents, services) = tokio::join!(
-            tokio::time::timeout(ENDING, self.inner.sessions.shutdown()),
-            tokio::time::timeout(ENDING, services),
-        );
-        if agents.is_err() || services.is_err() {
-            // Their keepers end them with us, a moment later.
-            tracing::warn!("some agents or language servers did not end in time and are killed");
-        }
-        // A build that does not hear in time is killed with the process, which it survives by design.
-        if tokio::time::timeout(Duration::from_secs(1), self.inner.index.close()).await.is_err() {
-            tracing::warn!("a running index build is cut short");
-        }
+        ending::all(self.inner.sessions.shutdown(), services, self.inner.index.close()).await;
     }
 }
 

@@ -25,6 +25,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::app::ending;
 use crate::exit::{Failure, Outcome, report};
 
 #[derive(Debug, Parser)]
@@ -125,13 +126,13 @@ impl Cli {
 
 /// Starts the runtime of a command that needs one.
 fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::impossible(format!("the system gives no threads ({error}); end some programs"))
-        })?
-        .block_on(future)
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| {
+        Failure::impossible(format!("the system gives no threads ({error}); end some programs"))
+    })?;
+    let result = runtime.block_on(future);
+    // Dropping it would wait for a thread that reads a slow disk, however long that takes.
+    runtime.shutdown_timeout(ending::THREADS);
+    result
 }
 
 /// Prints a command's answer: the one place that writes to stdout.

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use chartroom_transport::Keeper;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -12,7 +13,7 @@ use crate::app::App;
 use crate::config::{Overrides, ServerConfig};
 use crate::data::ServerLock;
 use crate::exit::{Failure, Outcome};
-use crate::http::{MIN_TOKEN_LENGTH, run as serve};
+use crate::http::{MIN_TOKEN_LENGTH, limits, run as serve};
 use crate::logs;
 
 #[derive(Debug, clap::Args)]
@@ -44,6 +45,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let keeper = Keeper::current_exe().map_err(|error| {
         Failure::impossible(format!("this program cannot find itself ({error}); call it by its path"))
     })?;
+    raise_descriptor_limit();
     block_on(async move {
         let listener = listen(&config.server).await?;
         let address = listener.local_addr().map_err(|error| Failure::impossible(error.to_string()))?;
@@ -68,6 +70,20 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         }
         Ok(Outcome::Done)
     })
+}
+
+/// Makes room for as many connections as [`limits::CONNECTIONS`] promises, each child's pipes included: the usual soft limit
+/// of 1,024 descriptors would be gone before.
+fn raise_descriptor_limit() {
+    let wanted = 4 * limits::CONNECTIONS as u64;
+    let mut limit = getrlimit(Resource::Nofile);
+    let allowed = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
+    if limit.current.is_some_and(|current| current < allowed) {
+        limit.current = Some(allowed);
+        if let Err(error) = setrlimit(Resource::Nofile, limit) {
+            tracing::warn!("fewer connections than usual are possible: {error}");
+        }
+    }
 }
 
 /// Leaves the token and the address where scripts and `chartroom link` find them.

@@ -13,25 +13,41 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::{Door, limits};
 use crate::app::App;
 
+/// A connection's place among those that may be open at once. A WebSocket takes it along when the connection becomes one.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    _permit: Arc<OwnedSemaphorePermit>,
+}
+
 /// Serves `app` on `listener` until `shutdown`, then ends every connection and every child.
 pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
+    serve(listener, app, shutdown, limits::CONNECTIONS).await
+}
+
+async fn serve(
+    listener: TcpListener,
+    app: App,
+    shutdown: impl Future<Output = ()>,
+    n_places: usize,
+) -> anyhow::Result<()> {
     let address = listener.local_addr().context("asking the listener for its address")?;
     let door = Arc::new(Door::new(address, app.clone()));
-    let places = Arc::new(Semaphore::new(limits::CONNECTIONS));
+    let places = Arc::new(Semaphore::new(n_places));
     tracing::info!(%address, "listening");
 
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
-        let place = tokio::select! {
+        let permit = tokio::select! {
             () = &mut shutdown => break,
-            place = places.clone().acquire_owned() => place.context("the semaphore is never closed")?,
+            permit = places.clone().acquire_owned() => permit.context("the semaphore is never closed")?,
         };
+        let place = Place { _permit: Arc::new(permit) };
         let stream = tokio::select! {
             () = &mut shutdown => break,
             accepted = listener.accept() => match accepted {
@@ -48,17 +64,14 @@ pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output =
             tracing::debug!("a socket will wait for full packets: {error}");
         }
         let (door, closing) = (door.clone(), app.closing().clone());
-        tokio::spawn(async move {
-            converse(stream, door, closing).await;
-            drop(place);
-        });
+        tokio::spawn(converse(stream, door, closing, place));
     }
 
     drop(listener);
     tracing::info!("stopping");
     // Sockets and sessions end first: a connection that waits for one of them can then finish too.
     app.close().await;
-    let all = u32::try_from(limits::CONNECTIONS).unwrap_or(u32::MAX);
+    let all = u32::try_from(n_places).unwrap_or(u32::MAX);
     if tokio::time::timeout(limits::DRAIN, places.acquire_many(all)).await.is_err() {
         tracing::info!("some connections were still busy and were cut");
     }
@@ -66,13 +79,17 @@ pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output =
 }
 
 /// Answers one connection's requests until it ends, or until the server closes and the current one is answered.
-async fn converse<S>(stream: S, door: Arc<Door>, closing: CancellationToken)
+async fn converse<S>(stream: S, door: Arc<Door>, closing: CancellationToken, place: Place)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let door = door.clone();
-        async move { Ok::<_, Infallible>(door.answer(request.map(Body::new)).await) }
+        let (door, place) = (door.clone(), place.clone());
+        async move {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(place);
+            Ok::<_, Infallible>(door.answer(request).await)
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -4,6 +4,7 @@ mod commands;
 mod connection;
 mod feeds;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::response::Response;
@@ -11,6 +12,7 @@ use utoipa_axum::routes;
 
 use super::limits;
 use super::routes::{Kind, Route};
+use super::serve::Place;
 use crate::app::App;
 use connection::Connection;
 
@@ -20,9 +22,15 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// Opens the WebSocket: JSON text frames, `ServerFrame` out and `ClientFrame` in.
 #[utoipa::path(get, path = "/ws", tag = "sessions", responses((status = 101, description = "Switching protocols")))]
-pub(super) async fn socket(State(app): State<App>, upgrade: WebSocketUpgrade) -> Response {
-    upgrade
-        .max_message_size(limits::SOCKET_MESSAGE)
-        .max_frame_size(limits::SOCKET_MESSAGE)
-        .on_upgrade(move |socket| Connection::new(app, socket).run())
+pub(super) async fn socket(
+    State(app): State<App>,
+    place: Option<Extension<Place>>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    upgrade.max_message_size(limits::SOCKET_MESSAGE).max_frame_size(limits::SOCKET_MESSAGE).on_upgrade(
+        move |socket| async move {
+            Connection::new(app, socket).run().await;
+            drop(place);
+        },
+    )
 }

@@ -17,17 +17,22 @@ struct Client {
     _home: tempfile::TempDir,
 }
 
-fn connect() -> Client {
-    let home = tempfile::tempdir().unwrap();
-    let data = DataFolder::open(home.path()).unwrap();
+fn open(home: &std::path::Path) -> App {
+    let data = DataFolder::open(home).unwrap();
     let mut config = Config::default();
     config.server.token = Some(TOKEN.to_owned());
     let keeper = Keeper { program: "/bin/false".into(), args: Vec::new() };
-    let app = App::open(config, data, keeper).unwrap();
-    let door = Arc::new(Door::new("127.0.0.1:4747".parse().unwrap(), app));
+    App::open(config, data, keeper).unwrap()
+}
+
+fn connect() -> Client {
+    let home = tempfile::tempdir().unwrap();
+    let door = Arc::new(Door::new("127.0.0.1:4747".parse().unwrap(), open(home.path())));
     let (pipe, far_end) = tokio::io::duplex(64 * 1024);
     let closing = CancellationToken::new();
-    let server = tokio::spawn(converse(far_end, door, closing.clone()));
+    let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+    let place = Place { _permit: Arc::new(permit) };
+    let server = tokio::spawn(converse(far_end, door, closing.clone(), place));
     Client { pipe, closing, server, _home: home }
 }
 
@@ -98,4 +103,106 @@ async fn a_closing_server_answers_the_current_request_and_hangs_up() {
     client.pipe.read_to_string(&mut rest).await.unwrap();
     assert!(rest.contains("\"status\":\"ok\""), "{rest}");
     client.server.await.unwrap();
+}
+
+/// A server with few places, on a real socket.
+struct SmallServer {
+    address: std::net::SocketAddr,
+    stop: tokio::sync::oneshot::Sender<()>,
+    server: JoinHandle<anyhow::Result<()>>,
+    _home: tempfile::TempDir,
+}
+
+impl SmallServer {
+    async fn start(n_places: usize) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let app = open(home.path());
+        let server =
+            tokio::spawn(
+                async move { serve(listener, app, async { stopped.await.unwrap() }, n_places).await },
+            );
+        Self { address, stop, server, _home: home }
+    }
+
+    async fn connect(&self) -> tokio::net::TcpStream {
+        tokio::net::TcpStream::connect(self.address).await.unwrap()
+    }
+
+    fn request(&self, path: &str, more: &str) -> String {
+        head("GET", path, more).replace("localhost:4747", &self.address.to_string())
+    }
+
+    /// Asks over a connection and reads until the answer has come.
+    async fn ask(&self, stream: &mut tokio::net::TcpStream) {
+        stream.write_all(self.request("/api/health", "").as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        while !answer.contains("\"status\":\"ok\"") {
+            let mut bytes = [0; 4096];
+            let n = stream.read(&mut bytes).await.unwrap();
+            assert!(n > 0, "hung up after {answer}");
+            answer.push_str(&String::from_utf8_lossy(&bytes[..n]));
+        }
+    }
+
+    async fn open_socket(&self) -> tokio::net::TcpStream {
+        let mut stream = self.connect().await;
+        let upgrade = "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
+                       sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        stream.write_all(self.request("/ws", upgrade).as_bytes()).await.unwrap();
+        let mut first = [0; 12];
+        stream.read_exact(&mut first).await.unwrap();
+        assert_eq!(&first, b"HTTP/1.1 101");
+        stream
+    }
+}
+
+#[tokio::test]
+async fn a_connection_beyond_the_limit_waits_for_a_place_and_a_web_socket_holds_one() {
+    let server = SmallServer::start(2).await;
+    let socket = server.open_socket().await;
+    let mut idle = server.connect().await;
+    server.ask(&mut idle).await;
+
+    let mut third = server.connect().await;
+    third.write_all(server.request("/api/health", "").as_bytes()).await.unwrap();
+    // The server has turned many times since the third one asked.
+    for _ in 0..20 {
+        server.ask(&mut idle).await;
+    }
+    let mut byte = [0; 1];
+    let answered = third.try_read(&mut byte);
+    assert_eq!(answered.unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "two places, three answered");
+
+    drop(socket);
+    third.read_exact(&mut byte).await.unwrap();
+    assert_eq!(&byte, b"H");
+    server.stop.send(()).unwrap();
+    server.server.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_server_with_every_place_taken_still_stops() {
+    let server = SmallServer::start(2).await;
+    let (_socket, mut idle) = (server.open_socket().await, server.connect().await);
+    server.ask(&mut idle).await;
+    server.stop.send(()).unwrap();
+    server.server.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_web_socket_message_above_the_limit_is_refused_by_its_head() {
+    let server = SmallServer::start(2).await;
+    let mut socket = server.open_socket().await;
+    // A masked text frame that announces one byte too many; the body never comes.
+    let length = limits::SOCKET_MESSAGE as u64 + 1;
+    let frame = [&[0x81, 0xff][..], &length.to_be_bytes(), &[1, 2, 3, 4]].concat();
+    socket.write_all(&frame).await.unwrap();
+    let mut answer = Vec::new();
+    socket.read_to_end(&mut answer).await.unwrap();
+    let goodbye = [&1009_u16.to_be_bytes()[..], b"the message is too large: 16 MB at most"].concat();
+    let close = [&[0x88, u8::try_from(goodbye.len()).unwrap()][..], &goodbye].concat();
+    assert!(answer.ends_with(&close), "{}", String::from_utf8_lossy(&answer));
 }
