@@ -4,13 +4,14 @@ mod agents;
 pub(crate) mod ending;
 pub(crate) mod index;
 pub(crate) mod language;
+pub(crate) mod lent;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use chartroom_index::IndexService;
-use chartroom_lsp::{LspHandle, ServicePool};
+use chartroom_lsp::LspHandle;
+use chartroom_providers::instruments::InstrumentsFor;
 use chartroom_sessions::store::Store;
 use chartroom_sessions::{Limits, Registry, SessionService};
 use chartroom_transport::Keeper;
@@ -18,6 +19,8 @@ use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustStore, gate};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
 
+use self::language::UsedServices;
+use self::lent::Lender;
 use crate::config::Config;
 use crate::data::DataFolder;
 use crate::http::{Access, Secret};
@@ -37,9 +40,7 @@ struct Inner {
     projects: Projects,
     sessions: SessionService,
     index: IndexService,
-    language_services: ServicePool,
-    /// The services that this server uses; they stay warm until it stops.
-    used_services: Mutex<BTreeMap<CanonicalRoot, LspHandle>>,
+    language_services: UsedServices,
     /// What the user should know about the start, e.g. a store that had to be set aside.
     notes: Vec<String>,
     started: Instant,
@@ -49,7 +50,7 @@ struct Inner {
 impl App {
     /// Opens the stores in `data` and puts the parts together. `keeper` is this binary, or the tests' own.
     pub fn open(config: Config, data: DataFolder, keeper: Keeper) -> anyhow::Result<Self> {
-        Self::open_with(config, data, keeper, agents::registry)
+        Self::put_together(config, data, keeper, agents::registry)
     }
 
     /// Opens an app whose agents are not those of the config; for tests and benchmarks.
@@ -58,6 +59,15 @@ impl App {
         data: DataFolder,
         keeper: Keeper,
         agents_of: impl FnOnce(&Config, &SpawnGate) -> Registry,
+    ) -> anyhow::Result<Self> {
+        Self::put_together(config, data, keeper, |config, gate, _lent| agents_of(config, gate))
+    }
+
+    fn put_together(
+        config: Config,
+        data: DataFolder,
+        keeper: Keeper,
+        agents_of: impl FnOnce(&Config, &SpawnGate, InstrumentsFor) -> Registry,
     ) -> anyhow::Result<Self> {
         let token = match &config.server.token {
             Some(token) => Secret::new(token),
@@ -73,11 +83,20 @@ impl App {
         if !swept.ended.is_empty() {
             notes.push(format!("ended what an earlier run had left behind: {}", swept.ended.join(", ")));
         }
+        // The keeper is this program too, which a test that holds the app in its own process must name.
+        let program = keeper.program.clone();
         let gate = SpawnGate::new(keeper, trust, data.path());
         for note in &notes {
             tracing::warn!("{note}");
         }
         let index = index::serve(&config, &data, &gate)?;
+        let language_services = UsedServices::of(language::pool(&config.lsp, &data, &gate, program.clone()));
+        let lender = Lender {
+            services: language_services.clone(),
+            index: index.clone(),
+            program,
+            environment: lent::environment(&data),
+        };
         Ok(Self {
             inner: Arc::new(Inner {
                 index,
@@ -85,12 +104,11 @@ impl App {
                 projects: Projects::new(opened.store.clone(), gate.clone()),
                 sessions: SessionService::new(
                     opened.store,
-                    agents_of(&config, &gate),
+                    agents_of(&config, &gate, lender.instruments()),
                     agents::folder_check(&gate),
                     Limits::default(),
                 ),
-                language_services: language::pool(&config.lsp, &data, &gate)?,
-                used_services: Mutex::default(),
+                language_services,
                 gate,
                 notes,
                 started: Instant::now(),
@@ -132,8 +150,7 @@ impl App {
 
     /// Returns the language service of a folder, the same for everybody who asks.
     pub fn language_service(&self, root: &CanonicalRoot) -> LspHandle {
-        let mut used = self.inner.used_services.lock().unwrap_or_else(PoisonError::into_inner);
-        used.entry(root.clone()).or_insert_with(|| self.inner.language_services.service(root)).clone()
+        self.inner.language_services.service(root)
     }
 
     /// Returns the language services that are in use, by root.

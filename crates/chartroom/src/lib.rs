@@ -3,6 +3,7 @@
 //! `main` parses and hands over; [`http::run`] takes the listener and the shutdown signal as arguments, so that a
 //! test starts the real server on port 0.
 
+mod after_edit;
 pub mod agents;
 pub mod app;
 pub mod cli;

@@ -12,6 +12,7 @@ mod server;
 use std::collections::BTreeSet;
 
 use chartroom_index::IndexService;
+use chartroom_lsp::LspHandle;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
@@ -81,6 +82,18 @@ impl Toolbox {
             groups.push(Box::new(index::IndexTools::new(index)));
         }
         Self::of(groups, only)
+    }
+
+    /// Puts the tools together that a session is lent.
+    pub(crate) fn lent(lsp: LspHandle, index: IndexService) -> Self {
+        // The agent's own edits are told of as they happen; a second way to edit would only confuse it.
+        Self { groups: vec![Box::new(lsp::LspTools::new(lsp)), Box::new(index::IndexTools::new(index))] }
+    }
+
+    /// Tells whether `name` is a tool that changes nothing.
+    pub(crate) fn only_reads(name: &str) -> bool {
+        chartroom_lsp::tools::all().iter().any(|tool| tool.name == name)
+            || chartroom_index::tools::definitions().iter().any(|tool| tool.name == name && tool.read_only)
     }
 
     /// Keeps the groups that were asked for.

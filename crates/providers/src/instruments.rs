@@ -28,6 +28,12 @@ pub trait Instruments: Send + Sync {
         "Write|Edit|MultiEdit|NotebookEdit".to_owned()
     }
 
+    /// Tells whether a tool of these servers changes nothing and reads only what the agent works on, so that nobody has to
+    /// be asked before it runs. The name is the agent's: `mcp__server__tool`.
+    fn runs_unasked(&self, _tool_name: &str, _input: &Value) -> bool {
+        false
+    }
+
     /// Returns MCP servers for agents that connect by themselves, in ACP's shape (`{"type":"http",…}`).
     fn acp_mcp_servers(&self) -> Vec<Value> {
         Vec::new()

@@ -8,34 +8,37 @@ use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::CliType;
 use chartroom_providers::acp::{AcpConfig, AcpProvider};
 use chartroom_providers::claude::{ClaudeConfig, ClaudeProvider};
+use chartroom_providers::instruments::InstrumentsFor;
 use chartroom_providers::launch;
 use chartroom_sessions::{FolderCheck, Provider, ProviderError, Registry};
 use chartroom_workspace::{CanonicalRoot, GateError, SpawnGate};
 
+use super::lent::LENT;
 use crate::agents::{display_name, install_command};
 use crate::config::{AgentCommand, AgentProtocol, Config};
 
 /// Returns a provider for every agent of the config.
-pub(super) fn registry(config: &Config, gate: &SpawnGate) -> Registry {
+pub(super) fn registry(config: &Config, gate: &SpawnGate, lent: InstrumentsFor) -> Registry {
     let mut registry = Registry::default();
     for agent in config.agent_commands() {
-        registry.register(provider(&agent, gate.clone()));
+        registry.register(provider(&agent, gate.clone(), lent.clone()));
     }
     registry
 }
 
-fn provider(agent: &AgentCommand, gate: SpawnGate) -> Arc<dyn Provider> {
+fn provider(agent: &AgentCommand, gate: SpawnGate, lent: InstrumentsFor) -> Arc<dyn Provider> {
     let command = launch_command(agent);
+    let instruments = Some(lent);
     match agent.protocol {
         AgentProtocol::StreamJson => {
             let warm_processes = agent.warm_processes;
-            let config = ClaudeConfig { command, warm_processes, ..ClaudeConfig::default() };
+            let config = ClaudeConfig { command, warm_processes, instruments, ..ClaudeConfig::default() };
             Arc::new(ClaudeProvider::new(gate, config))
         }
         AgentProtocol::Acp => {
             let kind =
                 if agent.name == "codex" { AcpConfig::codex() } else { AcpConfig::agent(command.clone()) };
-            Arc::new(AcpProvider::new(gate, AcpConfig { command, ..kind }))
+            Arc::new(AcpProvider::new(gate, AcpConfig { command, instruments, ..kind }))
         }
     }
 }
@@ -48,7 +51,10 @@ fn launch_command(agent: &AgentCommand) -> launch::AgentCommand {
         program_name: agent.command.clone(),
         program: Some(PathBuf::from(&agent.command)),
         args: agent.args.iter().map(OsString::from).collect(),
-        env: agent.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        env: [(LENT.into(), "1".into())]
+            .into_iter()
+            .chain(agent.env.iter().map(|(name, value)| (name.into(), value.into())))
+            .collect(),
         install: install_command(agent),
     }
 }
@@ -81,7 +87,7 @@ mod tests {
         let gemini = launch_command(&commands[2]);
         assert_eq!(
             (gemini.cli_type.as_str(), gemini.program_name.as_str(), gemini.args, gemini.env.len()),
-            ("gemini", "gemini", vec![OsString::from("--acp")], 1)
+            ("gemini", "gemini", vec![OsString::from("--acp")], 2)
         );
     }
 }

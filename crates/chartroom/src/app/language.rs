@@ -1,8 +1,9 @@
 //! The language service's wiring: how its processes are started, and what a command without a server needs.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use chartroom_lsp::{LspHandle, ServiceOptions, ServicePool};
 use chartroom_protocol::lsp::LspSetting;
@@ -12,15 +13,44 @@ use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustStore};
 use crate::config::Config;
 use crate::data::DataFolder;
 
-/// Returns the pool of language services; each is this very program again.
-pub(crate) fn pool(setting: &LspSetting, data: &DataFolder, gate: &SpawnGate) -> anyhow::Result<ServicePool> {
-    Ok(ServicePool::new(ServiceOptions {
+/// Returns the pool of language services; each is `program`, which is this very one, again.
+pub(crate) fn pool(
+    setting: &LspSetting,
+    data: &DataFolder,
+    gate: &SpawnGate,
+    program: PathBuf,
+) -> ServicePool {
+    ServicePool::new(ServiceOptions {
         gate: gate.clone(),
         setting: setting.clone(),
         data_dir: data.path().to_owned(),
-        program: std::env::current_exe()?,
+        program,
         args: vec![OsString::from("lsp-service")],
-    }))
+    })
+}
+
+/// The services that a server uses, by root; they stay warm until it stops.
+#[derive(Clone)]
+pub(crate) struct UsedServices {
+    pool: ServicePool,
+    used: Arc<Mutex<BTreeMap<CanonicalRoot, LspHandle>>>,
+}
+
+impl UsedServices {
+    pub(crate) fn of(pool: ServicePool) -> Self {
+        Self { pool, used: Arc::default() }
+    }
+
+    /// Returns the language service of a folder, the same for everybody who asks.
+    pub(crate) fn service(&self, root: &CanonicalRoot) -> LspHandle {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.entry(root.clone()).or_insert_with(|| self.pool.service(root)).clone()
+    }
+
+    /// Returns the services that are in use, by root.
+    pub(crate) fn all(&self) -> Vec<LspHandle> {
+        self.pool.all()
+    }
 }
 
 /// What a command has that works on one workspace without a running server.
@@ -35,8 +65,10 @@ impl Workspace {
     pub(crate) fn open(folder: &Path, config: &Config, data: &DataFolder) -> anyhow::Result<Self> {
         let root = CanonicalRoot::open(folder)?;
         let trust = Arc::new(TrustStore::open(data.path())?);
-        let gate = SpawnGate::new(Keeper::current_exe()?, trust, data.path());
-        let lsp = pool(&config.lsp, data, &gate)?.service(&root);
+        let keeper = Keeper::current_exe()?;
+        let program = keeper.program.clone();
+        let gate = SpawnGate::new(keeper, trust, data.path());
+        let lsp = pool(&config.lsp, data, &gate, program).service(&root);
         Ok(Self { root, gate, lsp })
     }
 }

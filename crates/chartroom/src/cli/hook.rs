@@ -3,12 +3,12 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use chartroom_lsp::render::{Limits, after_edit, after_write};
-use chartroom_protocol::lsp::CheckScope;
 use serde_json::{Value, json};
 
 use super::{answer, block_on, settings};
+use crate::after_edit::Mutation;
 use crate::app::language::Workspace;
+use crate::app::lent::LENT;
 use crate::config::Overrides;
 use crate::exit::{Failure, Outcome};
 use crate::logs;
@@ -48,47 +48,35 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// What a tool did, as far as it matters here.
-#[derive(Debug, PartialEq, Eq)]
-struct Mutation {
-    file: String,
-    folder: PathBuf,
-    scope: CheckScope,
-}
-
-/// Reads the hook's input; nothing for tools that write no file.
-fn mutation(input: &str) -> Option<Mutation> {
+/// Reads the hook's input: what was written, and the workspace; nothing for tools that write no file.
+fn read(input: &str) -> Option<(Mutation, PathBuf)> {
     let input: Value = serde_json::from_str(input).ok()?;
-    let scope = match input.get("tool_name")?.as_str()? {
-        "Edit" | "MultiEdit" => CheckScope::Files,
-        "Write" => CheckScope::Project,
-        _ => return None,
-    };
-    let file = input.pointer("/tool_input/file_path")?.as_str()?.to_owned();
+    let mutation = Mutation::read(input.get("tool_name")?.as_str()?, input.get("tool_input")?)?;
     let folder = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from);
     let folder = folder.or_else(|| input.get("cwd")?.as_str().map(PathBuf::from))?;
-    Some(Mutation { file, folder, scope })
+    Some((mutation, folder))
 }
 
 fn context(input: &str) -> Result<Option<String>, Failure> {
-    let Some(Mutation { file, folder, scope }) = mutation(input) else { return Ok(None) };
+    // An agent that Chartroom started has heard it already.
+    if std::env::var_os(LENT).is_some() {
+        return Ok(None);
+    }
+    let Some((mutation, folder)) = read(input) else { return Ok(None) };
     let config = settings::load(Overrides::default())?.config;
     let data = settings::data()?;
     block_on(async move {
         let workspace = Workspace::open(&folder, &config, &data)?;
-        let response = workspace.lsp.check_paths(vec![file], scope).await;
-        let limits = workspace.lsp.config().map(Limits::of).unwrap_or_default();
+        let word = mutation.word(&workspace.lsp).await;
         workspace.lsp.shutdown().await;
-        let text = response.map(|response| match scope {
-            CheckScope::Files => after_edit(&response.files, limits),
-            CheckScope::Project => after_write(&response.files, &response.others, limits),
-        });
-        Ok(text.map(|text| text.trim_start().to_owned()).filter(|text| !text.is_empty()))
+        Ok(word)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use chartroom_protocol::lsp::CheckScope;
+
     use super::*;
 
     #[test]
@@ -96,12 +84,12 @@ mod tests {
         let input = |tool: &str| {
             json!({ "tool_name": tool, "cwd": "/p", "tool_input": { "file_path": "/p/a.ts" } }).to_string()
         };
-        let of = |scope| Some(Mutation { file: "/p/a.ts".into(), folder: "/p".into(), scope });
-        assert_eq!(mutation(&input("Edit")), of(CheckScope::Files));
-        assert_eq!(mutation(&input("Write")), of(CheckScope::Project));
-        assert_eq!(mutation(&input("Bash")), None);
+        let of = |scope| Some((Mutation { file: "/p/a.ts".into(), scope }, PathBuf::from("/p")));
+        assert_eq!(read(&input("Edit")), of(CheckScope::Files));
+        assert_eq!(read(&input("Write")), of(CheckScope::Project));
+        assert_eq!(read(&input("Bash")), None);
         for garbage in ["", "{", "[]", "null", r#"{"tool_name":"Edit"}"#, r#"{"tool_name":1}"#] {
-            assert_eq!(mutation(garbage), None, "{garbage}");
+            assert_eq!(read(garbage), None, "{garbage}");
         }
     }
 }

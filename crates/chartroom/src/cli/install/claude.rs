@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::Act;
 use super::file::{Change, read};
+use crate::after_edit::TOOLS as HOOK_TOOLS;
 
 const HOOK_EVENT: &str = "PostToolUse";
-const HOOK_TOOLS: &str = "Write|Edit|MultiEdit";
 
 pub(super) fn changes(
     home: &Path,

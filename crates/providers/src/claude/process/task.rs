@@ -239,6 +239,13 @@ impl Task {
 
     async fn asked_by_claude(&mut self, request_id: String, request: Value) {
         match text(&request, "/subtype") {
+            "can_use_tool" if self.runs_unasked(&request) => {
+                let input = request.get("input").cloned().unwrap_or_else(|| json!({}));
+                let allowed = json!({"behavior": "allow", "updatedInput": input});
+                if let Err(error) = self.write(control::success(&request_id, &allowed)) {
+                    tracing::debug!(%error, "claude was gone before its tool was allowed");
+                }
+            }
             "can_use_tool" => {
                 let permission = Permission::read(&request_id, &request);
                 let question = permission.question(self.pump.clock().now().iso());
@@ -264,6 +271,11 @@ impl Task {
                 }
             }
         }
+    }
+
+    fn runs_unasked(&self, request: &Value) -> bool {
+        let input = request.get("input").unwrap_or(&Value::Null);
+        self.instruments.as_ref().is_some_and(|lent| lent.runs_unasked(text(request, "/tool_name"), input))
     }
 
     async fn answer(&mut self, params: &AnswerParams) -> Result<(), ProviderError> {

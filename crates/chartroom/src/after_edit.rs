@@ -1,0 +1,39 @@
+//! What an agent reads after its own tools have written a file: the compiler's word on it.
+
+use chartroom_lsp::LspHandle;
+use chartroom_lsp::render::{Limits, after_edit, after_write};
+use chartroom_protocol::lsp::CheckScope;
+use serde_json::Value;
+
+/// The tools of Claude Code that write a file, as a hook's matcher.
+pub(crate) const TOOLS: &str = "Write|Edit|MultiEdit";
+
+/// A file that a tool has written.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mutation {
+    pub(crate) file: String,
+    pub(crate) scope: CheckScope,
+}
+
+impl Mutation {
+    /// Reads a tool's name and arguments; nothing for a tool that writes no file.
+    pub(crate) fn read(tool_name: &str, input: &Value) -> Option<Self> {
+        let scope = match tool_name {
+            "Edit" | "MultiEdit" => CheckScope::Files,
+            "Write" => CheckScope::Project,
+            _ => return None,
+        };
+        Some(Self { file: input.get("file_path")?.as_str()?.to_owned(), scope })
+    }
+
+    /// Returns what the language servers say; nothing when they have nothing to say, or are not there.
+    pub(crate) async fn word(self, lsp: &LspHandle) -> Option<String> {
+        let response = lsp.check_paths(vec![self.file], self.scope).await?;
+        let limits = lsp.config().map(Limits::of).unwrap_or_default();
+        let text = match self.scope {
+            CheckScope::Files => after_edit(&response.files, limits),
+            CheckScope::Project => after_write(&response.files, &response.others, limits),
+        };
+        Some(text.trim_start().to_owned()).filter(|text| !text.is_empty())
+    }
+}

@@ -1,0 +1,154 @@
+//! The three parts as one: an agent that is started here has the senses and the charts without set-up. The real server
+//! binary, the real claude and codex-acp on the scripted model, the real TypeScript 7.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+#[path = "common/program.rs"]
+mod program;
+
+use chartroom_testkit::model_api::ModelApi;
+use chartroom_testkit::tools;
+use program::{Home, Server, processes_of, wait_until};
+use serde_json::{Value, json};
+
+const TOKEN: &str = "0123456789abcdef";
+const BROKEN: &str = "Type 'string' is not assignable to type 'number'.";
+
+/// A server over a TypeScript project, with agents that have nothing of their own configured.
+struct Scene {
+    home: Home,
+    server: Server,
+    api: ModelApi,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let home = Home::new();
+        let project = home.path().join("shop");
+        std::fs::create_dir_all(project.join("src")).unwrap();
+        for (name, text) in [
+            ("package.json", "{\"name\":\"shop\"}\n"),
+            ("tsconfig.json", "{\"compilerOptions\":{\"strict\":true,\"types\":[]},\"include\":[\"src\"]}\n"),
+            ("src/price.ts", "export function priceOfOrder(): number {\n  return 1;\n}\nexport const total = priceOfOrder() * 2;\n"),
+        ] {
+            std::fs::write(project.join(name), text).unwrap();
+        }
+        let modules = tools::dir().join("ts7").join("node_modules");
+        assert!(modules.is_dir(), "run `cargo xtask tools` to install {}", modules.display());
+        std::os::unix::fs::symlink(modules, project.join("node_modules")).unwrap();
+
+        let api = ModelApi::start().await;
+        let codex = format!(
+            "model = \"gpt-5.4\"\nmodel_provider = \"mock\"\ncheck_for_update_on_startup = false\n\
+             approval_policy = \"never\"\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"{}\"\n\
+             env_key = \"MOCK_API_KEY\"\nwire_api = \"responses\"\n[analytics]\nenabled = false\n[feedback]\nenabled = false\n",
+            api.openai_url()
+        );
+        std::fs::create_dir_all(home.path().join(".codex")).unwrap();
+        home.write(".codex/config.toml", &codex);
+        let at = home.path();
+        let config = format!(
+            r#"
+[lsp]
+firstTouchTimeout = 120000
+diagnosticTimeout = 60000
+[agents.claude-code]
+command = "{claude}"
+[agents.claude-code.env]
+HOME = "{home}"
+CLAUDE_CONFIG_DIR = "{home}/.claude"
+ANTHROPIC_BASE_URL = "{url}"
+ANTHROPIC_API_KEY = "sk-ant-dummy"
+CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC = "1"
+DISABLE_AUTOUPDATER = "1"
+IS_SANDBOX = "1"
+[agents.codex]
+command = "{codex}"
+[agents.codex.env]
+HOME = "{home}"
+CODEX_HOME = "{home}/.codex"
+MOCK_API_KEY = "dummy"
+"#,
+            claude = tools::claude().display(),
+            codex = tools::codex_acp().display(),
+            home = at.display(),
+            url = api.anthropic_url(),
+        );
+        let config = home.write("config.toml", &config);
+        let mut command = home.command(&["shop", "--trust", "--port", "0"]);
+        command
+            .env("CHARTROOM_TOKEN", TOKEN)
+            .env("CHARTROOM_CONFIG", config)
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        let server = Server::start(command);
+        Self { home, server, api }
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        let bearer = format!("Bearer {TOKEN}");
+        let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+        let text = if body.is_null() { String::new() } else { body.to_string() };
+        let answer = self.server.request(method, path, &headers, &text);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 20"), "{path}: {answer}");
+        serde_json::from_str(body).unwrap_or(Value::Null)
+    }
+
+    fn create(&self, cli_type: &str, mode: &str) -> String {
+        let project = self.home.path().join("shop");
+        let body = json!({ "cliType": cli_type, "projectDir": project, "mode": mode });
+        self.ask("POST", "/api/session/create", &body)["sessionId"].as_str().unwrap().to_owned()
+    }
+
+    /// Sends a message and waits until the agent has done what it says; a question on the way fails the story.
+    fn turn(&self, session: &str, message: &str) {
+        let body = json!({ "message": message });
+        self.ask("POST", &format!("/api/session/{session}/send"), &body);
+        wait_until(&format!("the turn of {message}"), || {
+            let status = self.ask("GET", &format!("/api/session/{session}/status"), &Value::Null);
+            assert_ne!(status["state"], "needs_you", "{status}");
+            status["state"] == "open"
+        });
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn claude_reads_the_compilers_word_after_its_own_edit_and_searches_the_index_unasked() {
+    let scene = Scene::new().await;
+    let session = scene.create("claude-code", "acceptEdits");
+    let file = scene.home.path().join("shop/src/a.ts");
+    let write = json!({ "file_path": file, "content": "export const a: number = 'x';\n" });
+    scene.turn(&session, &format!("[[tool:Write:{write}]]"));
+    assert!(scene.api.saw(BROKEN), "the model was not told what the compiler says");
+
+    let index = scene.home.path().join("shop");
+    let mut command = scene.home.command(&["index", "create", "shop"]);
+    assert!(
+        command.env("CHARTROOM_CONFIG", scene.home.path().join("config.toml")).status().unwrap().success()
+    );
+    let search = json!({ "path": index, "query": "price of an order" });
+    scene.turn(&session, &format!("[[tool:mcp__chartroom__search_codebase:{search}]]"));
+    assert!(scene.api.saw("priceOfOrder"), "the model did not get the search's answer");
+    // The type stands nowhere in the text: only the compiler knows it.
+    let hover = json!({ "filePath": "src/price.ts", "line": 4, "symbol": "total" });
+    scene.turn(&session, &format!("[[tool:mcp__chartroom__lsp_hover:{hover}]]"));
+    assert!(scene.api.saw("const total: number"), "the model did not get the hover");
+    let home = scene.home.path();
+    assert_eq!(scene.server.stop().0, 0);
+    wait_until("everything ends with the server", || processes_of(&home).is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn codex_has_the_tools_without_set_up() {
+    let scene = Scene::new().await;
+    let session = scene.create("codex", "auto");
+    scene.turn(&session, "[[say:hello]]");
+    let offered = scene.api.requests().iter().any(|request| {
+        let tools = request.body["tools"].to_string();
+        ["search_codebase", "lsp_hover", "edit_file"].iter().all(|name| tools.contains(name))
+    });
+    assert!(offered, "the model was not offered the tools: {:?}", scene.api.requests().last());
+    let home = scene.home.path();
+    assert_eq!(scene.server.stop().0, 0);
+    wait_until("everything ends with the server", || processes_of(&home).is_empty());
+}
