@@ -2,7 +2,7 @@
 
 import * as recorded from '../mock/recorded.mjs'
 import { writeClaudeSession } from './claudeFile.mjs'
-import { check, equal, openFound, openSession, send, story } from './harness.mjs'
+import { check, equal, openFound, send, story } from './harness.mjs'
 
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [1440, 390]) {
@@ -81,47 +81,123 @@ async function everyScreen(stage, view) {
   await stage.axe(page, 'disconnected')
 }
 
-story('everything is reached and worked by keyboard', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url)
-  await page.locator('.session').first().waitFor()
+story('everything is reached and worked by keyboard', 'real', async stage => {
+  const real = await stage.real({
+    trusted: false,
+    prepare: at => writeClaudeSession(at, recorded.tour('tour')),
+  })
+  const page = await stage.page(real.url)
   const focused = () =>
-    page.evaluate(
-      () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '',
-    )
-  const reach = async wanted => {
-    for (let n = 0; n < 60; n++) {
+    page.evaluate(() => {
+      const at = document.activeElement
+      return at === document.body ? '' : (at?.getAttribute('aria-label') ?? at?.textContent ?? '')
+    })
+  const reach = async (wanted, key = 'Tab') => {
+    for (let n = 0; n < 90; n++) {
       if ((await focused()).includes(wanted)) return
-      await page.keyboard.press('Tab')
+      await page.keyboard.press(key)
     }
-    throw new Error(`Tab never came to ${wanted}`)
+    throw new Error(`${key} never came to ${wanted}`)
   }
+  const press = key => page.keyboard.press(key)
+  // From nothing to a trusted project, without a hand on the mouse.
+  await page.getByText('First, a project').waitFor()
   await reach('Add a project')
-  await reach('port the parser')
-  await page.keyboard.press('Enter')
-  await page.locator('.tab.active', { hasText: 'port the parser' }).waitFor()
-  await reach('More in api')
-  await page.keyboard.press('Enter')
+  await press('Enter')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.type(real.project)
+  await press('Enter')
+  await page.getByRole('dialog', { name: 'Trust this folder?' }).waitFor()
+  await reach('Trust this folder')
+  await press('Enter')
+  await page.getByText('Nothing open').waitFor()
+  // A session that was found.
+  await reach('Found')
+  await press('Enter')
+  await reach('make the login')
+  await press('Enter')
+  await page.locator('.tab.active', { hasText: 'make the login' }).waitFor()
+  await page.locator('.tool').first().waitFor()
+  // Menus, panels, tabs.
+  await reach('More in project')
+  await press('Enter')
   await page.getByRole('menu').waitFor()
-  await page.keyboard.press('Escape')
-  equal(await focused(), 'More in api', 'a closed menu gives the focus back')
+  await press('Escape')
+  equal(await focused(), 'More in project', 'a closed menu gives the focus back')
+  await reach('Width of the sidebar')
+  const width = () => page.locator('.sidebar').evaluate(sidebar => sidebar.clientWidth)
+  const before = await width()
+  await press('ArrowRight')
+  check((await width()) > before, 'the sidebar is made wider')
   await reach('Show or hide the sidebar')
-  await reach('Close port the parser')
+  await press('Enter')
+  await page.locator('.sidebar').waitFor({ state: 'detached' })
+  await press('Control+b')
+  await page.locator('.sidebar').waitFor()
+  await reach('Close make the login')
+  await reach('Show or hide the inspector')
+  await press('Control+i')
+  await page.locator('.inspector').waitFor({ state: 'detached' })
+  await press('Control+i')
+  await page.locator('.inspector').waitFor()
+  // The conversation is read by keys; its cards are opened.
   await reach('Conversation')
-  await reach('Run')
-  await page.keyboard.press('Enter')
-  check((await page.locator('.tool.shell .tool-body').count()) === 1, 'a tool call opens')
+  await press('Home')
+  await page.locator('.message.user', { hasText: 'make the login' }).waitFor()
+  await press('End')
+  await page.getByText('Shall I change the test?').waitFor()
+  await press('Home')
+  await page.locator('.tool.search').waitFor()
+  await reach('Search')
+  await press('Enter')
+  check((await page.locator('.tool.search .tool-body').count()) >= 1, 'a tool call opens')
+  await press('Enter')
+  check((await page.locator('.tool.search .tool-body').count()) === 0, 'and closes')
+  // The composer, its pickers, a question, the queue, the stop.
   await reach('Attach an image')
   await reach('Model')
+  await press('Enter')
+  await page.getByRole('menu').waitFor()
+  await press('Escape')
   await reach('Permission mode')
+  await reach('Message', 'Shift+Tab')
+  await page.keyboard.type('[[tool:Bash:{"command":"touch made","description":"Make a file"}]]')
+  await press('Enter')
+  await page.locator('.question').waitFor()
+  await page.waitForTimeout(500)
+  await press('1')
+  await page.locator('.tool[data-outcome=passed]', { hasText: 'touch made' }).waitFor()
+  await page.getByRole('textbox', { name: 'Message' }).focus()
+  await page.keyboard.type('[[gate:hold]]')
+  await press('Enter')
+  await real.model.reached('hold')
+  await page.keyboard.type('and then this')
+  await press('Enter')
+  await page.locator('.queued').waitFor()
+  await reach('Edit the queued message', 'Shift+Tab')
+  await press('Enter')
+  await page.keyboard.type(', edited')
+  await press('Enter')
+  await page.locator('.queued', { hasText: ', edited' }).waitFor()
+  await reach('Remove the queued message')
+  await press('Enter')
+  await page.locator('.queued').waitFor({ state: 'detached' })
+  await reach('Stop the turn')
+  await press('Enter')
+  await page.getByText('stopped').waitFor()
+  // The palette, and tabs by their keys.
+  await press('Control+k')
+  await page.keyboard.type('close this tab')
+  await press('Enter')
+  await page.getByText('Nothing open').waitFor()
 })
 
-story('on the phone panels are sheets, and the composer stays in sight', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url, { width: 390, height: 844, hasTouch: true, isMobile: true })
+story('on the phone panels are sheets, and the composer stays in sight', 'real', async stage => {
+  const real = await stage.real({ prepare: at => writeClaudeSession(at, recorded.tour('tour')) })
+  const page = await stage.page(real.url, { width: 390, height: 844, hasTouch: true, isMobile: true })
   await page.getByText('Nothing open').waitFor()
   await page.getByRole('button', { name: 'Show or hide the sidebar' }).tap()
-  await openSession(page, 'make the login')
+  await openFound(page, 'make the login')
   await page.locator('.sidebar').waitFor({ state: 'detached' })
   await page.locator('.tool').first().waitFor()
   const width = await page.evaluate(() => document.documentElement.scrollWidth)

@@ -1,21 +1,29 @@
 // What a person does: answers, queues, stops, switches, completes, pastes, searches.
 
-import { agentTexts, check, equal, idle, openSession, send, story, until } from './harness.mjs'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { agentTexts, check, equal, idle, openSession, send, start, story, until } from './harness.mjs'
+
+const BUILD = 'touch dist && echo built'
+const ASKS = `[[tool:Bash:${JSON.stringify({ command: BUILD, description: 'Build from nothing' })}]]`
+
+/** A session of the real Claude, and the page it is in. */
+async function begin(stage, options) {
+  const real = await stage.real(options)
+  const page = await stage.page(real.url)
+  await start(page)
+  return { real, page }
+}
 
 story(
   'a permission is answered in place, by key, and the tab says that it needs you',
-  'mock',
+  'real',
   async stage => {
-    const mock = await stage.mock()
-    const page = await stage.page(mock.url)
-    await openSession(page, 'port the parser')
-    await send(page, 'with permission please')
+    const { real, page } = await begin(stage)
+    await send(page, ASKS)
     const question = page.getByRole('region', { name: 'The agent needs you' })
     await question.waitFor()
-    check(
-      (await question.innerText()).includes('rm -rf dist && npm run build'),
-      'the command is shown in full',
-    )
+    check((await question.innerText()).includes(BUILD), 'the command is shown in full')
     equal(await page.locator('.tab.active .badge').innerText(), 'needs you')
     check((await page.title()).startsWith('● needs you'), 'the title says it')
     equal(await page.locator('link[rel=icon]').getAttribute('href'), '/icon-needs_you.svg')
@@ -23,33 +31,50 @@ story(
       await question.evaluate(element => element === document.activeElement),
       'an empty composer gives up the focus',
     )
+    check(!existsSync(path.join(real.project, 'dist')), 'nothing was run before the answer')
     await page.waitForTimeout(500)
     await page.keyboard.press('1')
-    await page.locator('.tool[data-outcome=passed]', { hasText: 'rm -rf dist' }).waitFor()
+    await page.locator('.tool[data-outcome=passed]', { hasText: BUILD }).waitFor()
     await idle(page)
     equal(await question.count(), 0)
+    check(existsSync(path.join(real.project, 'dist')), 'it was run after it')
   },
 )
 
-story('a permission is denied with a reason; words being typed answer nothing', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url)
-  await openSession(page, 'port the parser')
-  await send(page, 'slow permission please')
+story('a permission is denied with a reason; words being typed answer nothing', 'real', async stage => {
+  const { real, page } = await begin(stage)
+  await send(page, ASKS)
   await page.getByRole('textbox', { name: 'Message' }).pressSequentially('1 2 3')
   await page.getByRole('button', { name: /Deny/ }).waitFor()
   await page.waitForTimeout(500)
   await page.getByRole('textbox', { name: 'Message' }).focus()
   await page.keyboard.type('123')
-  equal(mock.state.sessions.get('s-codex').questions.size, 1, 'typing answers nothing')
+  equal(await page.locator('.question').count(), 1, 'typing answers nothing')
   await page.getByRole('button', { name: /Deny/ }).click()
   await page.keyboard.type('use make instead')
   await page.keyboard.press('Enter')
-  const card = page.locator('.tool[data-outcome=failed]', { hasText: 'rm -rf dist' })
+  const card = page.locator('.tool[data-outcome=failed]', { hasText: BUILD })
   await card.waitFor()
+  await idle(page)
+  if ((await card.locator('.tool-body').count()) === 0) await card.locator('.tool-line').click()
   check((await card.innerText()).includes('use make instead'), 'the reason reached the agent')
+  check(!existsSync(path.join(real.project, 'dist')), 'nothing was run')
 })
 
+story('what is always allowed is not asked about again', 'real', async stage => {
+  const { page } = await begin(stage)
+  const make = name => `[[tool:Bash:${JSON.stringify({ command: `mkdir ${name}`, description: 'Make it' })}]]`
+  await send(page, make('one'))
+  await page.getByRole('button', { name: /Always/ }).click()
+  await page.locator('.tool[data-outcome=passed]', { hasText: 'mkdir one' }).waitFor()
+  await idle(page)
+  await send(page, make('two'))
+  await page.locator('.tool[data-outcome=passed]', { hasText: 'mkdir two' }).waitFor()
+  await idle(page)
+  equal(await page.locator('.question').count(), 0)
+})
+
+// The stand-in server: no real agent says that it cannot remember an answer.
 story('a permission shows control and direction characters by name', 'mock', async stage => {
   const mock = await stage.mock()
   const page = await stage.page(mock.url)
@@ -73,55 +98,61 @@ story('a permission shows control and direction characters by name', 'mock', asy
   equal(await page.getByRole('button', { name: /Always/ }).count(), 0, 'always is not offered')
 })
 
-story('a question with choices is answered', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url)
-  await openSession(page, 'port the parser')
-  await send(page, 'let me choose')
+story('a question with choices is answered', 'real', async stage => {
+  const { page } = await begin(stage)
+  const questions = [
+    {
+      question: 'Which store should the sessions use?',
+      header: 'Store',
+      multiSelect: false,
+      options: [
+        { label: 'SQLite', description: 'one file, no server' },
+        { label: 'Postgres', description: 'shared between machines' },
+      ],
+    },
+  ]
+  await send(page, `[[tool:AskUserQuestion:${JSON.stringify({ questions })}]]`)
   await page.getByLabel('Postgres').check()
   await page.getByRole('button', { name: 'Answer' }).click()
   await idle(page)
   equal(await page.locator('.question').count(), 0)
+  check((await agentTexts(page)).at(-1).includes('Postgres'), 'the answer reached the model')
 })
 
 story(
   'messages sent during a turn queue, survive a reload, and are edited, removed and delivered',
-  'mock',
+  'real',
   async stage => {
-    const mock = await stage.mock()
-    const page = await stage.page(mock.url)
-    await openSession(page, 'port the parser')
-    await send(page, 'slow long work')
+    const { real, page } = await begin(stage)
+    await send(page, '[[gate:work]]')
+    await real.model.reached('work')
     await page.locator('.message.agent[aria-busy=true]').waitFor()
-    await send(page, 'second')
-    await send(page, 'third')
+    await send(page, '[[say:second]]')
+    await send(page, '[[say:third]]')
     await page.locator('.queued').nth(1).waitFor()
     await page.reload()
     await page.locator('.queued').nth(1).waitFor()
-    equal(await page.locator('.queued-text').allInnerTexts(), ['second', 'third'], 'the queue is as it was')
+    const queued = () => page.locator('.queued-text').allInnerTexts()
+    equal(await queued(), ['[[say:second]]', '[[say:third]]'], 'the queue is as it was')
     await page.getByRole('button', { name: 'Edit the queued message' }).first().click()
-    await page.getByRole('textbox', { name: 'Queued message' }).fill('second, edited')
+    await page.getByRole('textbox', { name: 'Queued message' }).fill('[[say:second, edited]]')
     await page.keyboard.press('Enter')
-    await page.getByText('second, edited').waitFor()
+    await page.locator('.queued', { hasText: 'second, edited' }).waitFor()
     await page.getByRole('button', { name: 'Remove the queued message' }).nth(1).click()
     await until('one is left', async () => (await page.locator('.queued').count()) === 1)
     await page.getByRole('button', { name: 'Send the queued message now' }).click()
-    await page.locator('.message.user', { hasText: 'second, edited' }).waitFor()
+    await page.locator('.message.agent', { hasText: 'second, edited' }).waitFor()
     await idle(page)
     equal(await page.locator('.queued').count(), 0)
-    equal(
-      await page.locator('.message.user', { hasText: 'third' }).count(),
-      0,
-      'what was removed is not sent',
-    )
+    const third = page.locator('.message.user', { hasText: 'third' })
+    equal(await third.count(), 0, 'what was removed is not sent')
   },
 )
 
-story('Esc Esc stops the turn', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url)
-  await openSession(page, 'port the parser')
-  await send(page, 'slow long work')
+story('Esc Esc stops the turn', 'real', async stage => {
+  const { real, page } = await begin(stage)
+  await send(page, '[[gate:never]]')
+  await real.model.reached('never')
   await page.locator('.message.agent[aria-busy=true]').waitFor()
   await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')
@@ -131,53 +162,50 @@ story('Esc Esc stops the turn', 'mock', async stage => {
 
 story(
   'tabs keep their state, are dragged into another order, and come back after a reload',
-  'mock',
+  'real',
   async stage => {
-    const mock = await stage.mock()
-    const page = await stage.page(mock.url)
-    await openSession(page, 'make the login')
-    await openSession(page, 'port the parser')
-    await page.getByRole('textbox', { name: 'Message' }).fill('a draft of mine')
-    const tab = text => page.locator('.tab', { hasText: text })
-    await tab('make the login').getByRole('button').first().click()
-    await page.locator('.tool.edit').first().waitFor()
-    equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), '', 'each tab has its own draft')
-    await tab('port the parser').getByRole('button').first().click()
-    equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'a draft of mine')
-    await tab('port the parser').dragTo(tab('make the login'))
+    const { page } = await begin(stage)
     const titles = () => page.locator('.tab .ellipsis').allInnerTexts()
-    equal(await titles(), ['port the parser', 'make the login retry once'])
+    await send(page, 'the first of two')
+    await page.locator('.message.agent').waitFor()
+    await idle(page)
+    await start(page)
+    await send(page, 'the second of two')
+    await page.locator('.message.agent').waitFor()
+    await idle(page)
+    const tab = words => page.locator('.tab', { hasText: words })
+    await page.getByRole('textbox', { name: 'Message' }).fill('a draft of mine')
+    await tab('first').getByRole('button').first().click()
+    equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), '')
+    await tab('second').getByRole('button').first().click()
+    equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'a draft of mine')
+    await tab('second').dragTo(tab('first'))
+    equal(await titles(), ['the second of two', 'the first of two'])
     await page.locator('.tab-name').first().focus()
     await page.keyboard.press('Alt+Shift+ArrowRight')
-    equal(await titles(), ['make the login retry once', 'port the parser'], 'keys move a tab, too')
+    equal(await titles(), ['the first of two', 'the second of two'], 'keys move a tab, too')
     await page.reload()
     await page.locator('.tab').nth(1).waitFor()
-    equal(await titles(), ['make the login retry once', 'port the parser'])
-    equal(await page.locator('.tab.active .ellipsis').innerText(), 'port the parser')
+    await until('the titles are read', async () => (await titles()).join() !== 'New session,New session')
+    equal(await titles(), ['the first of two', 'the second of two'])
+    equal(await page.locator('.tab.active .ellipsis').innerText(), 'the second of two')
     equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'a draft of mine')
   },
 )
 
-story('commands and files complete; model and mode are chosen; an image is pasted', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url)
-  await openSession(page, 'port the parser')
+story('commands and files complete; model and mode are chosen; an image is pasted', 'real', async stage => {
+  const { real, page } = await begin(stage)
   const box = page.getByRole('textbox', { name: 'Message' })
-  await box.pressSequentially('/re')
-  await page.getByRole('option', { name: '/review' }).waitFor()
+  await page.getByRole('button', { name: /^Model/ }).waitFor()
+  await box.pressSequentially('/code')
+  await page.getByRole('option', { name: '/code-review' }).first().waitFor()
   await page.keyboard.press('Enter')
-  equal(await box.inputValue(), '/review ')
+  equal(await box.inputValue(), '/code-review ')
+  await box.fill('')
   await box.pressSequentially('see @log')
   await page.getByRole('option', { name: 'src/login.ts' }).waitFor()
-  await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Tab')
-  equal(await box.inputValue(), '/review see @tests/login.test.ts ')
-  await page.getByRole('button', { name: /^Model/ }).click()
-  await page.getByRole('menuitemradio', { name: /Sonnet/ }).click()
-  await page.getByRole('button', { name: /^Permission mode/ }).click()
-  await page.getByRole('menuitemradio', { name: /Plan/ }).click()
-  const options = mock.state.sessions.get('s-codex').options
-  await until('both arrived', () => options.model === 'sonnet' && options.mode === 'plan')
+  equal(await box.inputValue(), 'see @src/login.ts ')
   await page.evaluate(async () => {
     const canvas = document.createElement('canvas')
     canvas.width = canvas.height = 8
@@ -189,15 +217,35 @@ story('commands and files complete; model and mode are chosen; an image is paste
       .dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }))
   })
   await page.locator('.chip', { hasText: 'shot.png' }).waitFor()
+  equal(await page.locator('.chip canvas').evaluate(canvas => canvas.height), 64, 'the image is shown, small')
   await page.getByRole('button', { name: 'Send the message' }).click()
   await page.locator('.message.user', { hasText: '1 image' }).waitFor()
   await idle(page)
+
+  await page.getByRole('button', { name: /^Model/ }).click()
+  await page.getByRole('menuitemradio', { name: /Haiku/ }).first().click()
+  await page.getByRole('button', { name: /^Model: .*Haiku/ }).waitFor()
+  await page.getByRole('button', { name: /^Permission mode/ }).click()
+  await page.getByRole('menuitemradio', { name: /Accept edits/i }).click()
+  await page.getByRole('button', { name: /^Permission mode: Accept edits/i }).waitFor()
+  // In this mode a file is written without a question.
+  const input = { file_path: path.join(real.project, 'made.md'), content: 'made\n' }
+  await send(page, `[[tool:Write:${JSON.stringify(input)}]]`)
+  await page.locator('.tool.edit[data-outcome=passed]', { hasText: 'made.md' }).waitFor()
+  await idle(page)
+  equal(await page.locator('.question').count(), 0)
+  await page.reload()
+  await page.getByRole('button', { name: /^Model: .*Haiku/ }).waitFor()
+  await page.getByRole('button', { name: /^Permission mode: Accept edits/i }).waitFor()
 })
 
-story('the palette finds sessions and runs commands, by keys alone', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url)
-  await page.locator('.session').first().waitFor()
+story('the palette finds sessions and runs commands, by keys alone', 'real', async stage => {
+  const { page } = await begin(stage)
+  await send(page, 'port the parser to TypeScript')
+  await page.locator('.message.agent').waitFor()
+  await idle(page)
+  await page.keyboard.press('Alt+w')
+  equal(await page.locator('.tab').count(), 0)
   await page.keyboard.press('Control+k')
   await page.keyboard.type('parser')
   await page.keyboard.press('Enter')
@@ -207,21 +255,23 @@ story('the palette finds sessions and runs commands, by keys alone', 'mock', asy
   await page.keyboard.press('Enter')
   equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark')
   await page.keyboard.press('Control+k')
+  await page.locator('dialog').waitFor()
   await page.keyboard.press('Escape')
-  equal(await page.locator('dialog').count(), 0)
+  await page.locator('dialog').waitFor({ state: 'detached' })
 })
 
 story(
   'an untrusted folder is asked about with its real path before anything runs in it',
-  'mock',
+  'real',
   async stage => {
-    const mock = await stage.mock()
-    const page = await stage.page(mock.url)
-    await page.getByRole('button', { name: 'New Claude Code session in web' }).first().click()
+    const real = await stage.real({ trusted: false })
+    const page = await stage.page(real.url)
+    await page.getByRole('main').getByRole('button', { name: 'Add a project' }).click()
+    await page.getByLabel('Folder on this machine').fill(`${real.project}/../project`)
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
     const dialog = page.getByRole('dialog', { name: 'Trust this folder?' })
     await dialog.waitFor()
-    check((await dialog.innerText()).includes('/home/ada/code/web'), 'the real path is shown')
-    equal(mock.state.projects[1].trusted, false)
+    check((await dialog.innerText()).includes(real.project), 'the real path is shown')
     equal(
       await dialog.evaluate(
         element => element.contains(document.activeElement) && document.activeElement.textContent.trim(),
@@ -229,15 +279,23 @@ story(
       'Not now',
       'the default is no',
     )
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    await page.locator('.project', { hasText: 'untrusted' }).waitFor()
+    await page.getByRole('button', { name: 'New Claude Code session in project' }).first().click()
+    await dialog.waitFor()
+    equal(await page.locator('.tab').count(), 0, 'nothing was started')
     await dialog.getByRole('button', { name: 'Trust this folder' }).click()
     await page.locator('.tab.active').waitFor()
-    equal(mock.state.projects[1].trusted, true)
+    equal(await page.locator('.project', { hasText: 'untrusted' }).count(), 0)
   },
 )
 
-story('the first run tells which agents are here and how to get the others', 'mock', async stage => {
-  const mock = await stage.mock({ kind: 'empty' })
-  const page = await stage.page(mock.url, { permissions: ['clipboard-read', 'clipboard-write'] })
+story('the first run tells which agents are here and how to get the others', 'real', async stage => {
+  const real = await stage.real({ trusted: false, codex: false })
+  const page = await stage.page(real.url, { permissions: ['clipboard-read', 'clipboard-write'] })
+  const agents = page.getByRole('main')
+  await agents.getByText('Claude Code').first().waitFor()
   await page.getByText('npm install -g @zed-industries/codex-acp').waitFor()
   await page.getByRole('button', { name: 'Copy' }).click()
   equal(await page.evaluate(() => navigator.clipboard.readText()), 'npm install -g @zed-industries/codex-acp')
@@ -246,18 +304,16 @@ story('the first run tells which agents are here and how to get the others', 'mo
   await page.getByRole('button', { name: 'Add', exact: true }).click()
   await page.getByRole('alert').waitFor()
   check((await page.getByRole('alert').innerText()).includes('relative/path'), 'the message names the path')
-  await page.getByLabel('Folder on this machine').fill('/home/ada/code/new')
+  await page.getByLabel('Folder on this machine').fill(real.project)
   await page.getByRole('button', { name: 'Add', exact: true }).click()
   await page.getByRole('dialog', { name: 'Trust this folder?' }).waitFor()
 })
 
-story('a failed turn says why, and the session goes on', 'mock', async stage => {
-  const mock = await stage.mock()
-  const page = await stage.page(mock.url)
-  await openSession(page, 'port the parser')
-  await send(page, 'fail please')
-  await page.getByText('API overloaded').waitFor()
-  await send(page, 'now work')
-  await page.locator('.message.agent', { hasText: 'the same answer again' }).waitFor()
-  check((await agentTexts(page)).length >= 1, 'it answered')
+story('a failed turn says why, and the session goes on', 'real', async stage => {
+  const { page } = await begin(stage)
+  await send(page, '[[err:400]]')
+  await page.locator('.turn-error', { hasText: 'scripted 400' }).waitFor()
+  await idle(page)
+  await send(page, '[[say:now it works]]')
+  await page.locator('.message.agent', { hasText: 'now it works' }).waitFor()
 })

@@ -228,12 +228,23 @@ story(
     await door.goto(real.url)
     await page.locator('.connection-lost').waitFor({ state: 'detached' })
     await page.locator('.message.agent', { hasText: 'words of before' }).waitFor()
-    const texts = (await agentTexts(page)).map(text => text.trim())
-    equal(texts.filter(text => text.includes('words of before')).length, 1, 'nothing is doubled')
-    check(texts.filter(text => text === 'before').length <= 1, `the cut turn stands once: ${texts}`)
+    await page.locator('.turn-error').waitFor()
+    const texts = async () =>
+      (await page.locator('.message.agent .markdown').allInnerTexts()).map(text => text.trim())
+    equal(await texts(), ['words of before', 'before'], 'every word that was seen, once')
+    equal(
+      await page.locator('.item-error').allInnerTexts(),
+      ['Chartroom was stopped in the middle of this turn'],
+      'and it is said why there is no more',
+    )
     await send(page, '[[say:words of after]]')
     await page.locator('.message.agent', { hasText: 'words of after' }).waitFor()
     await idle(page)
+    const all = ['words of before', 'before', 'words of after']
+    equal(await texts(), all)
+    await page.reload()
+    await page.locator('.message.agent', { hasText: 'words of after' }).waitFor()
+    equal(await texts(), all, 'also for a page that has seen nothing before')
     return `shown after ${took} ms`
   },
 )
@@ -251,5 +262,14 @@ story('real: a second browser follows the same session', 'real', async stage => 
   real.model.open('shared')
   await idle(one)
   await two.locator('.message.agent', { hasText: 'before after' }).waitFor()
+  equal(await agentTexts(two), await agentTexts(one))
+  // A question is asked in both and answered in either.
+  await send(one, '[[tool:Bash:{"command":"touch made","description":"Make a file"}]]')
+  await one.locator('.question').waitFor()
+  await two.getByRole('button', { name: /Allow once/ }).click()
+  await one.locator('.question').waitFor({ state: 'detached' })
+  await one.locator('.tool[data-outcome=passed]', { hasText: 'touch made' }).waitFor()
+  await idle(one)
+  await idle(two)
   equal(await agentTexts(two), await agentTexts(one))
 })

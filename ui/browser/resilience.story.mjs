@@ -1,6 +1,6 @@
-// What happens when things break: lost connections, second readers. The stand-in server breaks on command.
+// What happens when things break: lost connections. The stand-in server breaks on command.
 
-import { agentTexts, equal, idle, openSession, send, story, until } from './harness.mjs'
+import { agentTexts, equal, idle, openSession, send, story } from './harness.mjs'
 
 story(
   'a killed server shows within 0.5 s; after a restart nothing is lost or doubled',
@@ -45,20 +45,4 @@ story('text that could not be sent stays in the composer', 'mock', async stage =
   await page.reload()
   await page.locator('.message').first().waitFor()
   equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'keep me', 'also over a reload')
-})
-
-story('a second browser follows the same session', 'mock', async stage => {
-  const mock = await stage.mock()
-  const [one, two] = [await stage.page(mock.url), await stage.page(mock.url)]
-  await openSession(one, 'port the parser')
-  await openSession(two, 'port the parser')
-  await send(one, 'permission and slow')
-  await two.getByRole('button', { name: /Allow once/ }).click()
-  await until(
-    'the question is closed in the first, too',
-    async () => (await one.locator('.question').count()) === 0,
-  )
-  await idle(one)
-  await idle(two)
-  equal(await agentTexts(two), await agentTexts(one))
 })

@@ -11,9 +11,17 @@ const PATIENCE_MS = 120_000
 
 /**
  * Starts it. `prepare` may put files into the home or the project before; a project that is not `trusted` is not
- * named to the server at all, as on a first run. `logs` has what each start has said on its streams.
+ * named to the server at all, as on a first run; without `codex` that agent is not installed. `logs` has what each
+ * start has said on its streams.
  */
-export async function startReal({ tools, workspace, claude = {}, prepare = () => {}, trusted = true }) {
+export async function startReal({
+  tools,
+  workspace,
+  claude = {},
+  codex = true,
+  prepare = () => {},
+  trusted = true,
+}) {
   const bin = process.env.CHARTROOM_BIN_DIR ?? path.join(workspace, 'target/debug')
   for (const program of ['chartroom', 'model-api']) {
     if (existsSync(path.join(bin, program))) continue
@@ -30,7 +38,7 @@ export async function startReal({ tools, workspace, claude = {}, prepare = () =>
   await writeFile(path.join(home, '.codex/config.toml'), codexConfig(model.urls.openai))
   const config = path.join(folder, 'config.toml')
   const agents = path.join(tools, 'agents/node_modules/.bin')
-  await writeFile(config, chartroomConfig({ agents, home, anthropic: model.urls.anthropic, claude }))
+  await writeFile(config, chartroomConfig({ agents, home, anthropic: model.urls.anthropic, claude, codex }))
 
   const env = {
     PATH: `${path.dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
@@ -123,7 +131,7 @@ const table = entries =>
     .map(([name, value]) => `${name} = ${toml(value)}`)
     .join(', ')} }`
 
-function chartroomConfig({ agents, home, anthropic, claude }) {
+function chartroomConfig({ agents, home, anthropic, claude, codex }) {
   const claudeEnv = {
     HOME: home,
     ANTHROPIC_BASE_URL: anthropic,
@@ -139,10 +147,7 @@ lsp = false
 [agents.claude-code]
 command = ${toml(path.join(agents, 'claude'))}
 env = ${table(claudeEnv)}
-
-[agents.codex]
-command = ${toml(path.join(agents, 'codex-acp'))}
-env = ${table(codexEnv)}
+${codex ? `\n[agents.codex]\ncommand = ${toml(path.join(agents, 'codex-acp'))}\nenv = ${table(codexEnv)}\n` : ''}
 `
 }
 

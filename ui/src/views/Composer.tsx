@@ -5,6 +5,7 @@ import * as api from '../api'
 import type { NamedOption } from '../protocol'
 import { useApp } from '../store/app'
 import type { Session } from '../store/session'
+import { chosenOption } from './chosenOption'
 import { commandsFor, complete, filesFor, type Suggestion, type Trigger, triggerAt } from './completion'
 import { Icon } from './Icon'
 import { type Attachment, attach, imageFiles, MAX_IMAGES } from './images'
@@ -299,7 +300,8 @@ function OptionPicker(props: {
   chosen: string | undefined
   onChoose(id: string): void
 }) {
-  const name = () => props.options.find(option => option.id === props.chosen)?.name ?? props.chosen
+  const current = () => chosenOption(props.options, props.chosen)
+  const name = () => current()?.name ?? props.chosen
   return (
     <Show when={props.options.length > 0}>
       <Menu
@@ -316,7 +318,7 @@ function OptionPicker(props: {
           id: option.id,
           name: option.name,
           description: option.description,
-          chosen: option.id === props.chosen,
+          chosen: option === current(),
         }))}
         onChoose={props.onChoose}
       />

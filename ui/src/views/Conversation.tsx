@@ -17,6 +17,8 @@ import { SessionFailure } from './screens'
 
 /** How far from the end still counts as reading the end. */
 const NEAR_END_PX = 40
+/** How long a wheel, a finger or a key goes on moving the list. */
+const HAND_MS = 1000
 
 export function Conversation(props: { session: Session }) {
   const failure = () => (props.session.rows().length === 0 ? props.session.failure() : undefined)
@@ -100,15 +102,23 @@ function Rows(props: { session: Session }) {
     handle()?.scrollToIndex(props.session.rows().length - 1, { align: 'end' })
     if (scroller) scroller.scrollTop = scroller.scrollHeight
   }
-  // Only a person's own hand lets go of the end: rows that are measured for the first time scroll too.
-  const release = () => {
-    requestAnimationFrame(() => {
-      if (!scroller) return
-      const near = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR_END_PX
-      if (near === following()) return
-      if (!near) setSeen(props.session.rows().length)
-      setFollowing(near)
-    })
+  // Only a person's own hand lets go of the end: rows that are measured for the first time scroll too, and so does
+  // text that comes in while a frame is drawn.
+  let lastMove = Number.NEGATIVE_INFINITY
+  let lastTop = 0
+  const hand = () => {
+    lastMove = performance.now()
+  }
+  const onScroll = () => {
+    if (!scroller) return
+    const up = scroller.scrollTop < lastTop
+    lastTop = scroller.scrollTop
+    const near = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR_END_PX
+    if (near) setFollowing(true)
+    else if (following() && up && performance.now() - lastMove < HAND_MS) {
+      setSeen(props.session.rows().length)
+      setFollowing(false)
+    }
   }
 
   // Older rows come in above: the list then keeps its place from the end.
@@ -138,15 +148,16 @@ function Rows(props: { session: Session }) {
         aria-label="Conversation"
         tabIndex={0}
         ref={scroller}
-        onWheel={release}
-        onTouchMove={release}
-        onPointerUp={release}
+        onWheel={hand}
+        onTouchMove={hand}
+        onPointerDown={hand}
+        onPointerMove={event => event.buttons > 0 && hand()}
         onKeyDown={event => {
-          if (/^(Page|Arrow|Home|End| $)/.test(event.key)) release()
+          hand()
           if (event.key === 'End') toEnd()
           if (event.key === 'Home') handle()?.scrollToIndex(0)
         }}
-        onScroll={release}
+        onScroll={onScroll}
       >
         <div ref={inner}>
           <Show when={props.session.earlier() !== undefined}>
