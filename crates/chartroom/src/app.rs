@@ -1,6 +1,6 @@
 //! The wiring: the only place that constructs concrete implementations.
 
-mod agents;
+pub(crate) mod agents;
 pub(crate) mod ending;
 pub(crate) mod index;
 pub(crate) mod language;

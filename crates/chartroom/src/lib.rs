@@ -4,7 +4,7 @@
 //! test starts the real server on port 0.
 
 mod after_edit;
-pub mod agents;
+mod agents;
 pub mod app;
 pub mod cli;
 pub mod config;

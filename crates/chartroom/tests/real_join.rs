@@ -29,7 +29,10 @@ impl Scene {
         for (name, text) in [
             ("package.json", "{\"name\":\"shop\"}\n"),
             ("tsconfig.json", "{\"compilerOptions\":{\"strict\":true,\"types\":[]},\"include\":[\"src\"]}\n"),
-            ("src/price.ts", "export function priceOfOrder(): number {\n  return 1;\n}\nexport const total = priceOfOrder() * 2;\n"),
+            (
+                "src/price.ts",
+                "export function priceOfOrder(): number {\n  return 1;\n}\nexport const total = priceOfOrder() * 2;\n",
+            ),
         ] {
             std::fs::write(project.join(name), text).unwrap();
         }

@@ -10,7 +10,7 @@ use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::CliType;
 use chartroom_sessions::ProviderError;
 use chartroom_transport::{Child, Exit};
-use chartroom_workspace::{CanonicalRoot, ChildKind, GateError, ProgramQuery, SpawnGate, SpawnRequest};
+use chartroom_workspace::{CanonicalRoot, ChildKind, GateError, ProgramQuery, SpawnGate, SpawnRequest, gate};
 
 /// How an agent is called on this machine; from our defaults and the user's config, never from a project.
 #[derive(Debug, Clone)]
@@ -102,16 +102,8 @@ impl AgentCommand {
     }
 
     fn find(&self) -> Option<PathBuf> {
-        let name = match &self.program {
-            Some(program) if program.is_absolute() => return program.is_file().then(|| program.clone()),
-            Some(name) => name.as_os_str().to_owned(),
-            None => OsString::from(&self.program_name),
-        };
-        let path = self.variable("PATH")?;
-        std::env::split_paths(&path)
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join(&name))
-            .find(|candidate| candidate.is_file())
+        let program = self.program.as_deref().unwrap_or(Path::new(&self.program_name));
+        gate::find_program(program, self.variable("PATH").as_ref())
     }
 
     fn refusal(&self, error: GateError) -> ProviderError {

@@ -19,7 +19,7 @@ mod record;
 mod untrusted;
 mod warden;
 
-pub use lookup::{ProgramQuery, ProgramSource, ResolvedProgram};
+pub use lookup::{ProgramQuery, ProgramSource, ResolvedProgram, find_program};
 pub use record::{SweepReport, sweep};
 
 /// What a child is, which decides what it may have.

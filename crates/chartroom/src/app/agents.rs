@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chartroom_protocol::agent::Agent;
 use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::CliType;
 use chartroom_providers::acp::{AcpConfig, AcpProvider};
@@ -43,6 +44,11 @@ fn provider(agent: &AgentCommand, gate: SpawnGate, lent: InstrumentsFor) -> Arc<
     }
 }
 
+/// Returns every agent of the config, found or missing, with the command that installs it.
+pub(crate) fn list(config: &Config) -> Vec<Agent> {
+    config.agent_commands().iter().map(|agent| launch_command(agent).agent()).collect()
+}
+
 /// The user's words for an agent, as the providers take them.
 fn launch_command(agent: &AgentCommand) -> launch::AgentCommand {
     launch::AgentCommand {
@@ -77,6 +83,8 @@ pub(super) fn folder_check(gate: &SpawnGate) -> FolderCheck {
 
 #[cfg(test)]
 mod tests {
+    use chartroom_protocol::agent::AgentStatus;
+
     use super::*;
 
     #[test]
@@ -89,5 +97,25 @@ mod tests {
             (gemini.cli_type.as_str(), gemini.program_name.as_str(), gemini.args, gemini.env.len()),
             ("gemini", "gemini", vec![OsString::from("--acp")], 2)
         );
+    }
+
+    #[test]
+    fn an_agent_that_is_missing_is_listed_with_its_install_command() {
+        let text =
+            "[agents.claude-code]\ncommand = \"/bin/sh\"\n[agents.codex]\nenv = { PATH = \"/nowhere\" }\n";
+        let agents = list(&toml::from_str(text).unwrap());
+        let agent = |cli_type, name: &str, path: Option<&str>, install: &str| Agent {
+            cli_type: CliType::new(cli_type),
+            name: name.to_owned(),
+            status: if path.is_some() { AgentStatus::Found } else { AgentStatus::Missing },
+            path: path.map(str::to_owned),
+            install: install.to_owned(),
+        };
+        let put = "put `/bin/sh` on PATH, or correct agents.claude-code.command in the config";
+        let expected = [
+            agent("claude-code", "Claude Code", Some("/bin/sh"), put),
+            agent("codex", "Codex", None, "npm install -g @zed-industries/codex-acp"),
+        ];
+        assert_eq!(agents, expected);
     }
 }

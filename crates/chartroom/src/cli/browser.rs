@@ -1,6 +1,9 @@
 //! Opens the user's browser on a link, without the link in any process list.
 
+use std::path::Path;
 use std::process::Stdio;
+
+use chartroom_workspace::gate::find_program;
 
 use crate::data::DataFolder;
 use crate::exit::Failure;
@@ -14,7 +17,7 @@ pub(super) fn open(data: &DataFolder, link: &str) -> Result<(), Failure> {
     data.write_private("open.html", &page).map_err(|error| Failure::impossible(error.to_string()))?;
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let path = std::env::var_os("PATH");
-    let Some(program) = crate::agents::find(program, path.as_deref()) else {
+    let Some(program) = find_program(Path::new(program), path.as_ref()) else {
         tracing::warn!("no {program} on PATH: open the link by hand");
         return Ok(());
     };

@@ -6,7 +6,6 @@ use chartroom_protocol::agent::AgentListResponse;
 use utoipa_axum::routes;
 
 use super::routes::{Kind, Route};
-use crate::agents;
 use crate::app::App;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -16,5 +15,5 @@ pub(super) fn routes() -> Vec<Route> {
 /// Lists the agents, found or missing.
 #[utoipa::path(get, path = "/api/agents", tag = "server", responses((status = 200, body = AgentListResponse)))]
 pub(super) async fn list(State(app): State<App>) -> Json<AgentListResponse> {
-    Json(AgentListResponse { agents: agents::list(app.config()) })
+    Json(AgentListResponse { agents: app.sessions().agents() })
 }

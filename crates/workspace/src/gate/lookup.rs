@@ -141,6 +141,16 @@ pub(super) fn executable(program: &Path) -> Result<PathBuf, GateError> {
     }
 }
 
+/// Returns the program that a user's words name, an absolute path or a name on `path`, to show whether it is there. What is
+/// started goes through [`resolve`](super::SpawnGate::resolve_program).
+pub fn find_program(command: &Path, path: Option<&std::ffi::OsString>) -> Option<PathBuf> {
+    let is_program = |candidate: &Path| executable(candidate).is_ok();
+    if command.components().count() > 1 {
+        return is_program(command).then(|| command.to_owned());
+    }
+    safe_path(path, &[]).into_iter().map(|folder| folder.join(command)).find(|program| is_program(program))
+}
+
 /// Takes the entries of a PATH that are empty, relative, or inside one of `roots` out of it.
 pub(super) fn safe_path(path: Option<&std::ffi::OsString>, roots: &[CanonicalRoot]) -> Vec<PathBuf> {
     let inside = |entry: &Path| {
@@ -152,4 +162,33 @@ pub(super) fn safe_path(path: Option<&std::ffi::OsString>, roots: &[CanonicalRoo
     };
     let path: &OsStr = path.map_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"), |path| path.as_os_str());
     std::env::split_paths(path).filter(|entry| entry.is_absolute() && !inside(entry)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    #[test]
+    fn a_program_is_an_executable_file_on_an_absolute_entry_of_path() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, mode) in [("claude", 0o755), ("codex-acp", 0o644)] {
+            std::fs::write(folder.path().join(name), "#!/bin/sh\n").unwrap();
+            std::fs::set_permissions(folder.path().join(name), std::fs::Permissions::from_mode(mode))
+                .unwrap();
+        }
+        let on = |name: &str, path: &OsStr| find_program(Path::new(name), Some(&path.to_owned()));
+        assert_eq!(on("claude", folder.path().as_os_str()), Some(folder.path().join("claude")));
+        assert_eq!(on("codex-acp", folder.path().as_os_str()), None);
+        for path in ["", ".", ":", "./bin", "::."] {
+            assert_eq!(on("Cargo.toml", OsStr::new(path)), None, "{path}");
+            assert_eq!(on("sh", OsStr::new(path)), None, "{path}");
+        }
+        assert_eq!(on("./sh", OsStr::new("/bin")), None);
+        assert_eq!(
+            find_program(Path::new("/bin/sh"), Some(&OsString::new())),
+            Some(PathBuf::from("/bin/sh"))
+        );
+    }
 }

@@ -1,12 +1,14 @@
 //! The checks themselves, in the order a person would mend them.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use chartroom_protocol::agent::AgentStatus;
+use chartroom_workspace::gate::find_program;
 use chartroom_workspace::{CanonicalRoot, TrustStore};
 
 use super::{Check, State, index, language_servers};
-use crate::agents;
+use crate::app::agents;
 use crate::config::{self, Config, Overrides};
 use crate::data::DataFolder;
 
@@ -92,7 +94,7 @@ fn data(checks: &mut Vec<Check>) -> Option<DataFolder> {
 }
 
 fn git() -> Check {
-    let found = agents::find("git", std::env::var_os("PATH").as_deref());
+    let found = find_program(Path::new("git"), std::env::var_os("PATH").as_ref());
     let (state, detail, mend) = match found {
         Some(path) => (State::Ok, path.display().to_string(), None),
         None => (State::Missing, "not on PATH".to_owned(), Some("sudo apt install git".to_owned())),
