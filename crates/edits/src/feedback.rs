@@ -70,7 +70,7 @@ pub(crate) async fn baseline(checker: &impl Checker, files: &[String]) -> Baseli
         return Baseline(None);
     }
     let files = files.iter().map(|file| FileText { file_path: file.clone(), text: None }).collect();
-    let params = CheckParams { files, scope: CheckScope::Files, removed: Vec::new() };
+    let params = CheckParams { files, ..CheckParams::default() };
     let response = checker.check(&params).await;
     Baseline(
         response
@@ -95,7 +95,7 @@ pub(crate) async fn feedback(
         .into_iter()
         .map(|(file_path, text)| FileText { file_path, text: Some(text) })
         .collect();
-    let params = CheckParams { files, scope, removed: changed.removed };
+    let params = CheckParams { files, scope, removed: changed.removed, ..CheckParams::default() };
     let Some(response) = checker.check(&params).await else { return String::new() };
     let mut text = match scope {
         CheckScope::Files => after_edit(&response.files, limits),

@@ -1,6 +1,6 @@
 //! The parent half: what the rest of Chartroom holds. Safe to call in every state; a dead service is a value.
 //!
-//! One service per workspace root is shared by all its users in this process and ends with the last of them.
+//! One service per workspace root is shared by all its users, in this process and in the user's others (`link`).
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,26 +9,42 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use chartroom_protocol::lsp::{
-    Bootstrap, CheckFileParams, CheckParams, CheckResponse, CheckScope, Diagnostic, DiagnosticsAfterParams,
+    CheckFileParams, CheckParams, CheckResponse, CheckScope, Diagnostic, DiagnosticsAfterParams,
     DiagnosticsResponse, FileText, LspConfig, LspSetting, LspStatusResponse, RestartParams, ServerStatus,
     methods,
 };
+use chartroom_transport::ResponseError;
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use tokio::sync::watch;
+use serde_json::{Value, json};
 
 use crate::metrics;
 use crate::render;
 use crate::tools::ToolAnswer;
 
+mod borrowed;
 mod connection;
+mod host;
+mod link;
+mod place;
 
-use connection::Connection;
+use borrowed::Trouble;
+use link::{Link, Shared, State};
 
 /// What a caller waits beyond the service's own deadline before it gives up on the service.
 const SLACK: Duration = Duration::from_secs(5);
+/// How long a restart may take.
+const RESTART_LIMIT: Duration = Duration::from_secs(30);
+/// What a host waits for its service when a guest asks; the guest itself gives up earlier, and then the host does too.
+const GUEST_LIMIT: Duration = Duration::from_secs(600);
+/// How many hosts are asked one after the other: each may end in mid-answer.
+const HOSTS: usize = 4;
+
+/// What a guest asks of its host beyond the service's own requests: a tool by name.
+const CALL_TOOL: &str = "lsp/callTool";
+/// The error of a host whose service is dead or off; the message says why.
+const UNAVAILABLE: i64 = -32_001;
 
 /// How services are started: everything that a pool needs once.
 #[derive(Clone)]
@@ -42,7 +58,7 @@ pub struct ServiceOptions {
     pub args: Vec<OsString>,
 }
 
-/// The services of this process, one per root.
+/// The services that this process uses, one per root.
 #[derive(Clone)]
 pub struct ServicePool {
     options: Arc<ServiceOptions>,
@@ -66,12 +82,7 @@ impl ServicePool {
         if let Some(shared) = services.get(root).and_then(Weak::upgrade) {
             return LspHandle { shared };
         }
-        let shared = Arc::new(Shared {
-            root: root.clone(),
-            options: self.options.clone(),
-            state: watch::Sender::new(State::NeverStarted),
-            starting: tokio::sync::Mutex::default(),
-        });
+        let shared = Arc::new(Shared::new(root.clone(), self.options.clone()));
         services.insert(root.clone(), Arc::downgrade(&shared));
         LspHandle { shared }
     }
@@ -83,26 +94,10 @@ impl ServicePool {
     }
 }
 
-/// A handle to the language service of one root. Cheap to clone; the service ends with the last one.
+/// A handle to the language service of one root. Cheap to clone; the service ends with its host's last one.
 #[derive(Clone)]
 pub struct LspHandle {
     shared: Arc<Shared>,
-}
-
-struct Shared {
-    root: CanonicalRoot,
-    options: Arc<ServiceOptions>,
-    state: watch::Sender<State>,
-    /// Held while the service starts, so that it starts once.
-    starting: tokio::sync::Mutex<()>,
-}
-
-/// Dead is for good: only an explicit restart by the user begins anew.
-#[derive(Clone)]
-enum State {
-    NeverStarted,
-    Alive(Arc<Connection>),
-    Dead(String),
 }
 
 impl LspHandle {
@@ -117,12 +112,22 @@ impl LspHandle {
 
     /// Tells whether the service runs.
     pub fn is_alive(&self) -> bool {
-        matches!(&*self.shared.state.borrow(), State::Alive(connection) if !connection.is_closed())
+        match &*self.shared.state.borrow() {
+            State::Linked(link) => !link.is_closed() && link.unavailable().is_none(),
+            State::NeverStarted | State::Dead(_) => false,
+        }
     }
 
     /// Starts the service if it never was. Returns whether it is alive.
     pub async fn start(&self) -> bool {
-        self.connection().await.is_some()
+        match self.link().await {
+            None => false,
+            Some(Link::Own(_)) => true,
+            // The host is there; whether its service is, it says when it is asked.
+            Some(Link::Borrowed(_)) => {
+                self.ask::<u64>(methods::GET_DIAGNOSTIC_EPOCH, &Value::Null, SLACK).await.is_some()
+            }
+        }
     }
 
     /// Returns the single line that says why there is no service, or nothing when there is one.
@@ -132,7 +137,7 @@ impl LspHandle {
         }
         match &*self.shared.state.borrow() {
             State::Dead(reason) => Some(render::unavailable(reason)),
-            State::Alive(connection) => connection.why_closed().map(|reason| render::unavailable(&reason)),
+            State::Linked(link) => link.unavailable(),
             State::NeverStarted => None,
         }
     }
@@ -145,13 +150,14 @@ impl LspHandle {
 
     /// Checks files under one deadline; nothing when there is no service.
     pub async fn check(&self, params: &CheckParams) -> Option<CheckResponse> {
-        self.ask(methods::CHECK, params, self.patience()).await
+        let wished = params.patience_ms.map(|ms| Duration::from_millis(ms).saturating_add(SLACK));
+        self.ask(methods::CHECK, params, self.patience().max(wished.unwrap_or_default())).await
     }
 
     /// Checks files as they are on the disk.
     pub async fn check_paths(&self, files: Vec<String>, scope: CheckScope) -> Option<CheckResponse> {
         let files = files.into_iter().map(|file_path| FileText { file_path, text: None }).collect();
-        self.check(&CheckParams { files, scope, removed: Vec::new() }).await
+        self.check(&CheckParams { files, scope, ..CheckParams::default() }).await
     }
 
     /// Every known diagnostic; nothing when there is no service.
@@ -199,7 +205,7 @@ impl LspHandle {
         self.shared.state.send_if_modified(|state| {
             let dead = match state {
                 State::Dead(_) => true,
-                State::Alive(connection) => connection.is_closed(),
+                State::Linked(link) => link.is_closed(),
                 State::NeverStarted => false,
             };
             if dead {
@@ -208,7 +214,7 @@ impl LspHandle {
             dead
         });
         let params = RestartParams { id: id.map(str::to_owned) };
-        self.ask::<usize>(methods::RESTART, &params, Duration::from_secs(30)).await.is_some()
+        self.ask::<usize>(methods::RESTART, &params, RESTART_LIMIT).await.is_some()
     }
 
     /// Tells whether the navigation tools are there: the service runs and they are not switched off.
@@ -218,23 +224,21 @@ impl LspHandle {
 
     /// Calls a tool of the service over MCP.
     pub async fn call_tool(&self, name: &str, arguments: Value) -> ToolAnswer {
-        let Some(connection) = self.connection().await else {
-            let why = self.unavailable().unwrap_or_else(|| render::unavailable("it is not running"));
-            return ToolAnswer::error(why);
-        };
-        connection.call_tool(name, arguments, self.patience()).await
-    }
-
-    /// Ends the service: asks, waits a moment, kills. It is dead then.
-    pub async fn shutdown(&self) {
-        let connection = match &*self.shared.state.borrow() {
-            State::Alive(connection) => Some(connection.clone()),
-            State::NeverStarted | State::Dead(_) => None,
-        };
-        self.shared.state.send_replace(State::Dead("it was shut down".to_owned()));
-        if let Some(connection) = connection {
-            connection.shutdown().await;
+        for _host in 0..HOSTS {
+            let Some(link) = self.link().await else { break };
+            match link.call_tool(name, &arguments, self.patience()).await {
+                Ok(answer) => return answer,
+                Err(Trouble::HostGone) => {}
+                Err(Trouble::Failed(error)) => {
+                    tracing::debug!(name, error, "the language service did not answer");
+                    let why = self.unavailable();
+                    let why = why.unwrap_or_else(|| format!("the language service did not answer: {error}"));
+                    return ToolAnswer::error(why);
+                }
+            }
         }
+        let why = self.unavailable().unwrap_or_else(|| render::unavailable("it is not running"));
+        ToolAnswer::error(why)
     }
 
     /// How long a check may take at the most: the longer of the service's own deadlines, and some slack.
@@ -250,8 +254,10 @@ impl LspHandle {
         params: &impl Serialize,
         patience: Duration,
     ) -> Option<T> {
-        let connection = self.connection().await?;
-        let answer = connection.ask(method, params, patience).await;
+        let answer = match serde_json::to_value(params) {
+            Ok(params) => self.ask_any_host(method, &params, patience).await?,
+            Err(error) => Err(error.to_string()),
+        };
         match answer.and_then(|value| serde_json::from_value(value).map_err(|error| error.to_string())) {
             Ok(answer) => Some(answer),
             Err(error) => {
@@ -261,47 +267,57 @@ impl LspHandle {
         }
     }
 
-    /// Returns the connection, starting the service if it never was; nothing when it is dead or off.
-    async fn connection(&self) -> Option<Arc<Connection>> {
-        let config = self.config()?;
-        let _turn = self.shared.starting.lock().await;
-        if let State::Alive(connection) = &*self.shared.state.borrow()
-            && !connection.is_closed()
-        {
-            return Some(connection.clone());
-        }
-        if !self.is_start_due() {
-            return None;
-        }
-        let bootstrap = Bootstrap {
-            workspace_root: self.shared.root.to_string(),
-            config: config.clone(),
-            data_dir: self.shared.options.data_dir.to_string_lossy().into_owned(),
-        };
-        match Connection::start(&self.shared.options, &self.shared.root, &bootstrap).await {
-            Ok(connection) => {
-                let connection = Arc::new(connection);
-                self.shared.state.send_replace(State::Alive(connection.clone()));
-                Some(connection)
-            }
-            Err(reason) => {
-                tracing::debug!(root = %self.shared.root, reason, "the language service did not start");
-                self.shared.state.send_replace(State::Dead(reason));
-                None
+    /// Asks whoever hosts the service, and the next one when that one ends meanwhile; nothing when there is none.
+    async fn ask_any_host(
+        &self,
+        method: &str,
+        params: &Value,
+        patience: Duration,
+    ) -> Option<Result<Value, String>> {
+        for _host in 0..HOSTS {
+            match self.link().await?.ask(method, params, patience).await {
+                Ok(answer) => return Some(Ok(answer)),
+                Err(Trouble::Failed(error)) => return Some(Err(error)),
+                Err(Trouble::HostGone) => tracing::debug!(method, "the host ended; the next one is asked"),
             }
         }
+        Some(Err("one host after the other ended".to_owned()))
     }
 
-    /// Makes a closed connection a death; true only for a service that never was.
-    fn is_start_due(&self) -> bool {
-        let reason = match &*self.shared.state.borrow() {
-            State::NeverStarted => return true,
-            State::Dead(_) => return false,
-            State::Alive(connection) => connection.why_closed(),
+    /// Answers a guest from another process. It may use everything, and end nothing.
+    async fn answer_guest(&self, method: &str, params: Value) -> Result<Value, ResponseError> {
+        let answer = match method {
+            methods::RESTART => {
+                let params: RestartParams = serde_json::from_value(params)
+                    .map_err(|error| ResponseError::invalid_params(error.to_string()))?;
+                self.restart(params.id.as_deref()).await.then(|| Ok(json!(1)))
+            }
+            CALL_TOOL => {
+                let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
+                let arguments = params.get("arguments").cloned().unwrap_or_default();
+                let answer = self.call_tool(name, arguments).await;
+                Some(Ok(json!({ "text": answer.text, "isError": answer.is_error })))
+            }
+            methods::CHECK
+            | methods::CHECK_FILE
+            | methods::DIAGNOSTICS
+            | methods::DIAGNOSTICS_AFTER
+            | methods::GET_DIAGNOSTIC_EPOCH
+            | methods::STATUS
+            | methods::METRICS => self.ask_any_host(method, &params, GUEST_LIMIT).await,
+            _ => return Err(ResponseError::method_not_found(method)),
         };
-        let reason = reason.unwrap_or_else(|| "it closed its connection".to_owned());
-        tracing::debug!(root = %self.shared.root, reason, "the language service died");
-        self.shared.state.send_replace(State::Dead(reason));
-        false
+        match answer {
+            Some(Ok(value)) => Ok(value),
+            // The service may have died of this very question; then that is the answer.
+            Some(Err(error)) => Err(match self.unavailable() {
+                Some(why) => ResponseError::new(UNAVAILABLE, why),
+                None => ResponseError::internal(error),
+            }),
+            None => {
+                let why = self.unavailable().unwrap_or_else(|| render::unavailable("it does not answer"));
+                Err(ResponseError::new(UNAVAILABLE, why))
+            }
+        }
     }
 }

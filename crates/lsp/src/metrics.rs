@@ -92,19 +92,3 @@ impl Metrics {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    /// The page and the log can show them; there is nothing here that could send them anywhere.
-    #[test]
-    fn br_68_req_obs_010_req_obs_030_metrics_go_to_the_debug_log_and_to_no_remote() {
-        let source = include_str!("metrics.rs").split("#[cfg(test)]").next().unwrap();
-        for level in ["info!", "warn!", "error!", "println!"] {
-            assert!(!source.contains(level), "{level}");
-        }
-        let dependencies = include_str!("../Cargo.toml");
-        for client in ["reqwest", "ureq", "hyper", "opentelemetry", "sentry"] {
-            assert!(!dependencies.contains(client), "{client}");
-        }
-    }
-}

@@ -8,7 +8,7 @@ mod household;
 use std::time::{Duration, Instant};
 
 use chartroom_protocol::lsp::{
-    CheckParams, CheckScope, FileText, Freshness, LspConfig, LspSetting, ServerOutcome, ServerState,
+    CheckParams, FileText, Freshness, LspConfig, LspSetting, ServerOutcome, ServerState,
 };
 use household::Household;
 use serde_json::json;
@@ -29,7 +29,7 @@ fn config(mode: &str) -> LspConfig {
 
 fn check(files: &[&str]) -> CheckParams {
     let files = files.iter().map(|file| FileText { file_path: (*file).to_owned(), text: None }).collect();
-    CheckParams { files, scope: CheckScope::Files, removed: Vec::new() }
+    CheckParams { files, ..CheckParams::default() }
 }
 
 /// Lets a chaotic server do its worst beside a good one. Returns its state afterwards and why.

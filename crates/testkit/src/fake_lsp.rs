@@ -13,6 +13,7 @@ pub const MODES: &[(&str, &str)] = &[
     ("huge", "sends a message of 100 MB before its answer"),
     ("never", "answers nothing, not even initialize"),
     ("mute", "shakes hands and then says nothing"),
+    ("late", "takes a second and a half for each change"),
     ("exits", "exits at once"),
     ("crashes", "exits when it gets a file"),
     ("stubborn", "ignores shutdown, exit and the end of its input"),
@@ -129,6 +130,7 @@ impl Server {
         };
         match self.mode.as_str() {
             "mute" => return,
+            "late" => be_late(),
             "garbage" => raw(b"thinking about it...\n"),
             "malformed" => {
                 raw(b"Content-Length: 3\r\n\r\n}}}");
@@ -152,6 +154,11 @@ impl Server {
             publish(version - 1, diagnostics("ERR from the past again"));
         }
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "being late is what this mode is for")]
+fn be_late() {
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
 }
 
 fn diagnostics(text: &str) -> Value {

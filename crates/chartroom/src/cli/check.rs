@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use chartroom_lsp::render::{Limits, blocks};
-use chartroom_protocol::lsp::{CheckResponse, CheckScope, Freshness, LspSetting, ServerOutcome, Severity};
+use chartroom_protocol::lsp::{CheckParams, CheckResponse, FileText, Freshness, ServerOutcome, Severity};
 
 use super::{answer, block_on, settings};
 use crate::app::language::Workspace;
@@ -11,7 +11,7 @@ use crate::config::Overrides;
 use crate::exit::{Failure, Outcome};
 use crate::logs;
 
-/// How long a server may take to start and to load the project, in milliseconds.
+/// How long a server may take, in milliseconds: it may start cold, and a person waits for an answer, not for an edit.
 const PATIENCE: u64 = 60_000;
 
 #[derive(Debug, clap::Args)]
@@ -34,14 +34,7 @@ pub struct Args {
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let _logs = logs::to_stderr();
-    let mut config = settings::load(Overrides::default())?.config;
-    if let LspSetting::Enabled(lsp) = &mut config.lsp {
-        // Every server starts cold here, and a person waits for an answer, not for an edit to end.
-        lsp.first_touch_timeout = lsp.first_touch_timeout.max(PATIENCE);
-        if !args.severity.is_empty() {
-            lsp.include_severities = args.severity.clone();
-        }
-    }
+    let config = settings::load(Overrides::default())?.config;
     let data = settings::data()?;
     let folder = args.root.clone().unwrap_or_else(|| PathBuf::from("."));
     block_on(async move {
@@ -54,7 +47,15 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         let files = args.files.iter().map(|file| {
             std::path::absolute(file).unwrap_or_else(|_| file.clone()).to_string_lossy().into_owned()
         });
-        let response = workspace.lsp.check_paths(files.collect(), CheckScope::Files).await;
+        let files = files.map(|file_path| FileText { file_path, text: None }).collect();
+        // Wishes of this one check: the service may be another process's, and stays as its users have it.
+        let params = CheckParams {
+            files,
+            include_severities: args.severity,
+            patience_ms: Some(PATIENCE),
+            ..CheckParams::default()
+        };
+        let response = workspace.lsp.check(&params).await;
         let why = workspace.lsp.unavailable();
         let limits = workspace.lsp.config().map(Limits::of).unwrap_or_default();
         workspace.lsp.shutdown().await;

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use chartroom_lsp::LspHandle;
 use chartroom_lsp::render::status_lines;
+use chartroom_protocol::lsp::LspStatusResponse;
 
 use super::{answer, block_on, settings};
 use crate::app::language::Workspace;
@@ -30,6 +32,25 @@ enum Act {
     Restart { id: Option<String> },
 }
 
+/// Does it to the service that runs, whoever hosts it.
+async fn act(act: &Act, service: &LspHandle) -> Result<LspStatusResponse, Failure> {
+    if let Act::Restart { id } = act {
+        let before = service.status().await;
+        if let Some(id) = id
+            && before.unavailable.is_none()
+            && !before.servers.iter().any(|server| server.id == *id)
+        {
+            let sentence = format!("there is no language server {id}; `chartroom lsp status` lists them");
+            return Err(Failure::Usage(sentence));
+        }
+        if !service.restart(id.as_deref()).await {
+            let why = service.unavailable().unwrap_or_else(|| "it does not answer".to_owned());
+            return Err(Failure::impossible(why));
+        }
+    }
+    Ok(service.status().await)
+}
+
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let _logs = logs::to_stderr();
     let config = settings::load(Overrides::default())?.config;
@@ -37,14 +58,9 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let folder = args.root.clone().unwrap_or_else(|| PathBuf::from("."));
     block_on(async move {
         let workspace = Workspace::open(&folder, &config, &data)?;
-        if let Act::Restart { id } = &args.act
-            && !workspace.lsp.restart(id.as_deref()).await
-        {
-            let why = workspace.lsp.unavailable().unwrap_or_else(|| "it does not answer".to_owned());
-            return Err(Failure::impossible(why));
-        }
-        let status = workspace.lsp.status().await;
+        let status = act(&args.act, &workspace.lsp).await;
         workspace.lsp.shutdown().await;
+        let status = status?;
         let text = match (&status.unavailable, args.json) {
             (_, true) => serde_json::to_string(&status)
                 .map_err(|error| Failure::impossible(format!("the answer cannot be written ({error})")))?,

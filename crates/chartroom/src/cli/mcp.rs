@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tokio::signal::unix::{SignalKind, signal};
+
 use super::{block_on, settings};
 use crate::app::index;
 use crate::app::language::Workspace;
@@ -37,10 +39,24 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
         let running = rmcp::serve_server(ToolServer::new(tools), stdio)
             .await
             .map_err(|error| Failure::impossible(format!("the client does not speak MCP ({error})")))?;
-        if let Err(error) = running.waiting().await {
-            tracing::debug!("the MCP server ended badly: {error}");
+        // Clients end their servers by closing stdin or by a signal; either way the others who use the same language
+        // service are told before it ends.
+        let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
+        tokio::select! {
+            ended = running.waiting() => {
+                if let Err(error) = ended {
+                    tracing::debug!("the MCP server ended badly: {error}");
+                }
+            }
+            _signal = terminate.recv() => {}
+            _signal = interrupt.recv() => {}
         }
         workspace.lsp.shutdown().await;
         Ok(Outcome::Done)
     })
+}
+
+fn no_signals(error: std::io::Error) -> Failure {
+    Failure::impossible(format!("the system gives no signals ({error}); end some programs"))
 }

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
-use chartroom_protocol::error::ErrorResponse;
+use chartroom_protocol::error::{ErrorCode, ErrorResponse};
 use chartroom_protocol::ids::ProjectId;
 use chartroom_protocol::lsp::{LspStatusResponse, RestartParams};
 use utoipa_axum::routes;
@@ -43,6 +43,14 @@ pub(super) async fn restart(
 ) -> Result<Json<LspStatusResponse>, ApiError> {
     let root = app.projects().root(&ProjectId::new(project_id)).await?;
     let service = app.language_service(&root);
+    if let Some(id) = &params.id {
+        let status = service.status().await;
+        // A dead service lists no server; it starts anew, and knows then.
+        if status.unavailable.is_none() && !status.servers.iter().any(|server| server.id == *id) {
+            let message = format!("there is no language server {id}; the status lists those that there are");
+            return Err(ApiError::not_found(ErrorCode::NotFound, message));
+        }
+    }
     if !service.restart(params.id.as_deref()).await {
         tracing::debug!(%root, "there was nothing to restart");
     }

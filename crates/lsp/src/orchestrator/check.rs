@@ -42,7 +42,7 @@ impl Orchestrator {
     /// Checks one file: `lsp/checkFile`. Refused and unknown files have no diagnostics.
     pub async fn check_file(&self, file: &str, text: Option<String>) -> Vec<Diagnostic> {
         let file = chartroom_protocol::lsp::FileText { file_path: file.to_owned(), text };
-        let params = CheckParams { files: vec![file], scope: CheckScope::Files, removed: Vec::new() };
+        let params = CheckParams { files: vec![file], ..CheckParams::default() };
         self.check(params).await.files.into_iter().flat_map(|file| file.diagnostics).collect()
     }
 
@@ -63,15 +63,20 @@ impl Orchestrator {
         }
         self.tell_removed(&params.removed).await;
         let (slots, absent) = self.slots_of(&sources);
-        let parts =
-            join_all(slots.iter().map(|(slot, files)| self.check_on(slot, files, params.scope))).await;
+        let severities = if params.include_severities.is_empty() {
+            &self.config.include_severities
+        } else {
+            &params.include_severities
+        };
+        let patience = params.patience_ms.unwrap_or_default();
+        let checks = slots.iter().map(|(slot, files)| self.check_on(slot, files, params.scope, patience));
+        let parts = join_all(checks).await;
         for source in &sources {
             let of_file = parts.iter().filter_map(|part| {
                 let findings = part.findings.get(&source.file)?.clone();
                 Some((part.client.as_deref()?, findings))
             });
-            let diagnostics =
-                merge::merge(&source.file, &source.relative, of_file, &self.config.include_severities);
+            let diagnostics = merge::merge(&source.file, &source.relative, of_file, severities);
             self.metrics.checked(&source.relative, diagnostics.len());
             if let Some(file) = files.iter_mut().find(|file| file.file == source.relative) {
                 file.diagnostics = diagnostics;
@@ -150,14 +155,20 @@ impl Orchestrator {
         (slots.into_values().collect(), absent.into_values().collect())
     }
 
-    async fn check_on(&self, slot: &Arc<Slot>, sources: &[&Source], scope: CheckScope) -> Part {
+    async fn check_on(
+        &self,
+        slot: &Arc<Slot>,
+        sources: &[&Source],
+        scope: CheckScope,
+        patience: u64,
+    ) -> Part {
         let began = Instant::now();
         let timeout = if slot.is_first_touch() {
             self.config.first_touch_timeout
         } else {
             self.config.diagnostic_timeout
         };
-        let deadline = began + Duration::from_millis(timeout);
+        let deadline = began + Duration::from_millis(timeout.max(patience));
         let _touching = slot.touching();
         let root = self.relative_root(&slot.key.root);
         let part = match slot.ready(deadline).await {

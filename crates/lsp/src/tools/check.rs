@@ -1,6 +1,6 @@
 //! `lsp_check`: the diagnostics of one file, now.
 
-use chartroom_protocol::lsp::{CheckParams, CheckScope, FileText, Freshness, ServerOutcome};
+use chartroom_protocol::lsp::{CheckParams, FileText, Freshness, ServerOutcome};
 
 use super::{FileParams, ToolAnswer, ToolSpec, schema};
 use crate::orchestrator::{NotReady, Orchestrator};
@@ -19,7 +19,7 @@ pub(super) fn spec() -> ToolSpec {
 pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Result<ToolAnswer, NotReady> {
     let (file, _) = orchestrator.source_file(&params.file_path)?;
     let file = FileText { file_path: file.to_string_lossy().into_owned(), text: None };
-    let params = CheckParams { files: vec![file], scope: CheckScope::Files, removed: Vec::new() };
+    let params = CheckParams { files: vec![file], ..CheckParams::default() };
     let response = orchestrator.check(params).await;
     let Some(checked) = response.files.first() else {
         return Err(NotReady("nothing was checked".to_owned()));

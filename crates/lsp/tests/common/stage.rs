@@ -74,7 +74,7 @@ impl Stage {
     pub(crate) async fn write_and_look_around(&self, file: &str, text: &str) -> Vec<String> {
         self.project.write(file, text);
         let files = vec![FileText { file_path: file.to_owned(), text: None }];
-        let params = CheckParams { files, scope: CheckScope::Project, removed: Vec::new() };
+        let params = CheckParams { files, scope: CheckScope::Project, ..CheckParams::default() };
         self.orchestrator.check(params).await.others.into_iter().map(|file| file.file).collect()
     }
 

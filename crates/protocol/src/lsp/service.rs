@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Diagnostic, Freshness, LspConfig, ServerState};
+use super::{Diagnostic, Freshness, LspConfig, ServerState, Severity};
 
 /// The names of the service's requests and notifications.
 pub mod methods {
@@ -43,7 +43,7 @@ pub struct CheckFileParams {
 }
 
 /// `lsp/check`: several files under one deadline.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CheckParams {
     pub files: Vec<FileText>,
@@ -51,6 +51,12 @@ pub struct CheckParams {
     /// Paths that a tool removed or moved away; servers are told, nothing is started for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<String>,
+    /// Instead of the configured ones; the service is shared, and one user may want to see more than the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub include_severities: Vec<Severity>,
+    /// At least this long may each server take; a person who waits has more patience than an edit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience_ms: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,10 +67,11 @@ pub struct FileText {
     pub text: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckScope {
     /// The files named.
+    #[default]
     Files,
     /// The files named, and other files that are broken: importers are looked at by themselves.
     Project,

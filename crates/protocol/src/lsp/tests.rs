@@ -107,8 +107,17 @@ fn the_requests_of_the_service() {
             files: vec![FileText { file_path: "a.ts".into(), text: None }],
             scope: CheckScope::Project,
             removed: vec!["b.ts".into()],
+            ..CheckParams::default()
         },
         expect![[r#"{"files":[{"filePath":"a.ts"}],"scope":"project","removed":["b.ts"]}"#]],
+    );
+    check(
+        &CheckParams {
+            include_severities: vec![Severity::Warning],
+            patience_ms: Some(60_000),
+            ..CheckParams::default()
+        },
+        expect![[r#"{"files":[],"scope":"files","includeSeverities":["warning"],"patienceMs":60000}"#]],
     );
 }
 

@@ -114,7 +114,7 @@ async fn br_50_req_arch_080_req_nav_060_br_55_known_files_are_listed_by_path_and
 
 fn project_check(file: &str) -> CheckParams {
     let files = vec![FileText { file_path: file.to_owned(), text: None }];
-    CheckParams { files, scope: CheckScope::Project, removed: Vec::new() }
+    CheckParams { files, scope: CheckScope::Project, ..CheckParams::default() }
 }
 
 #[tokio::test(start_paused = true)]
@@ -172,7 +172,7 @@ async fn what_a_shell_did_is_told_before_a_check() {
 #[tokio::test(start_paused = true)]
 async fn removed_files_are_told_to_running_servers_and_start_none() {
     let rehearsal = Rehearsal::new("//- a.foo\nERR x\n", &[("alpha", Behaviour::default())]);
-    let removed = || CheckParams { files: vec![], scope: CheckScope::Files, removed: vec!["a.foo".into()] };
+    let removed = || CheckParams { removed: vec!["a.foo".into()], ..CheckParams::default() };
     rehearsal.orchestrator.check(removed()).await;
     assert_eq!(rehearsal.fakes.n_launched(), 0);
     rehearsal.check("a.foo").await;
@@ -187,7 +187,7 @@ async fn the_outcome_tells_what_each_server_did() {
     let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::silent())];
     let rehearsal = Rehearsal::new(FILE, &servers);
     let files = vec![FileText { file_path: "a.foo".into(), text: None }];
-    let params = CheckParams { files, scope: CheckScope::Files, removed: Vec::new() };
+    let params = CheckParams { files, ..CheckParams::default() };
     let outcomes: Vec<_> = rehearsal
         .orchestrator
         .check(params)

@@ -166,11 +166,7 @@ async fn a_patch_of_twenty_files_has_one_deadline() {
         .map(|n| chartroom_protocol::lsp::FileText { file_path: format!("f{n}.foo"), text: None })
         .collect();
     let began = Instant::now();
-    let params = chartroom_protocol::lsp::CheckParams {
-        files,
-        scope: chartroom_protocol::lsp::CheckScope::Files,
-        removed: Vec::new(),
-    };
+    let params = chartroom_protocol::lsp::CheckParams { files, ..Default::default() };
     rehearsal.orchestrator.check(params).await;
     assert_eq!(began.elapsed(), Duration::from_secs(10));
     let seen = rehearsal.fakes.seen();

@@ -1,0 +1,129 @@
+//! The service of a root that another process hosts, seen from here.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use chartroom_protocol::lsp::methods;
+use chartroom_transport::{Framing, Handler, Peer, PeerOptions, RpcError, connect};
+use chartroom_workspace::CanonicalRoot;
+use serde_json::{Value, json};
+use tokio::net::UnixStream;
+use tokio::sync::watch;
+
+use super::{CALL_TOOL, UNAVAILABLE};
+use crate::tools::ToolAnswer;
+
+/// How long the host may take to say that we are welcome.
+const WELCOME_LIMIT: Duration = Duration::from_secs(10);
+
+/// Why a host does not serve us.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum NotWelcome {
+    /// It ended; there will be another.
+    Ending,
+    /// It is there and does not answer: stopped, or not what it should be. The reason is for people.
+    Silent(String),
+}
+
+/// Why a question got no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// Whoever answered is gone: the next host can be asked.
+    HostGone,
+    /// The reason, for the log.
+    Failed(String),
+}
+
+/// A connection to the host.
+pub(super) struct Borrowed {
+    peer: Peer,
+    /// Why the service behind the host is not available, by the host's last answer.
+    refusal: Mutex<Option<String>>,
+}
+
+/// Hears `lsp/ready`, with the root it is about.
+struct FromHost {
+    root: watch::Sender<Option<String>>,
+}
+
+impl Handler for FromHost {
+    async fn notification(&self, method: String, params: Value) {
+        if method == methods::READY {
+            let root = params.get("workspaceRoot").and_then(Value::as_str).unwrap_or_default().to_owned();
+            self.root.send_replace(Some(root));
+        }
+    }
+}
+
+impl Borrowed {
+    /// Waits for the host's welcome.
+    pub(super) async fn enter(stream: UnixStream, root: &CanonicalRoot) -> Result<Self, NotWelcome> {
+        let (read, write) = stream.into_split();
+        let (sender, mut welcome) = watch::channel(None);
+        let options = PeerOptions::new("the language service's host", Framing::ContentLength);
+        let peer = connect(read, write, options, FromHost { root: sender });
+        let said = tokio::select! {
+            said = tokio::time::timeout(WELCOME_LIMIT, welcome.wait_for(Option::is_some)) => said,
+            _reason = peer.closed() => return Err(NotWelcome::Ending),
+        };
+        match said {
+            Ok(Ok(said)) if *said == Some(root.to_string()) => {}
+            Ok(Ok(said)) => {
+                let said = said.clone().unwrap_or_default();
+                return Err(NotWelcome::Silent(format!("its host serves {said}")));
+            }
+            Ok(Err(_gone)) => return Err(NotWelcome::Ending),
+            Err(_elapsed) => {
+                let limit = WELCOME_LIMIT.as_secs();
+                return Err(NotWelcome::Silent(format!(
+                    "the process that hosts it did not answer within {limit} s"
+                )));
+            }
+        }
+        Ok(Self { peer, refusal: Mutex::default() })
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.peer.is_closed()
+    }
+
+    /// Why the service behind the host is not available, if it said so.
+    pub(super) fn refusal(&self) -> Option<String> {
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) async fn ask(
+        &self,
+        method: &str,
+        params: &Value,
+        patience: Duration,
+    ) -> Result<Value, Trouble> {
+        let answer = self.peer.request_timeout(method, params, patience).await;
+        let refusal = match &answer {
+            Err(RpcError::Response(error)) if error.code == UNAVAILABLE => Some(error.message.clone()),
+            _ => None,
+        };
+        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = refusal;
+        answer.map_err(|error| match error {
+            RpcError::Closed { .. } => Trouble::HostGone,
+            error => Trouble::Failed(error.to_string()),
+        })
+    }
+
+    pub(super) async fn call_tool(
+        &self,
+        name: &str,
+        arguments: &Value,
+        patience: Duration,
+    ) -> Result<ToolAnswer, Trouble> {
+        let params = json!({ "name": name, "arguments": arguments });
+        let answer = self.ask(CALL_TOOL, &params, patience).await?;
+        let text = answer.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(ToolAnswer { text, is_error: answer.get("isError") != Some(&Value::Bool(false)) })
+    }
+
+    /// Leaves; the service goes on for the others.
+    pub(super) fn leave(&self) {
+        self.peer.close("we left");
+    }
+}
