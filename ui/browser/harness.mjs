@@ -73,11 +73,15 @@ export class Stage {
     return real
   }
 
-  /** Opens the page of a server in a browser of its own; errors in it are troubles of the story. */
-  async page(url, { width = 1440, height = 900, ...options } = {}) {
+  /**
+   * Opens the page of a server in a browser of its own; errors in it are troubles of the story. `watch` gets that
+   * browser before its first request.
+   */
+  async page(url, { width = 1440, height = 900, watch = () => {}, ...options } = {}) {
     const context = await this.browser.newContext({ viewport: { width, height }, ...options })
     context.setDefaultTimeout(PATIENCE_MS)
     this.contexts.push(context)
+    await watch(context)
     const page = await context.newPage()
     const origin = new URL(url).origin
     page.on('pageerror', error => this.troubles.push(`error in the page: ${error.stack ?? error}`))

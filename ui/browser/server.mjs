@@ -12,7 +12,7 @@ const PATIENCE_MS = 120_000
 /**
  * Starts it. `prepare` may put files into the home or the project before; a project that is not `trusted` is not
  * named to the server at all, as on a first run; without `codex` that agent is not installed. `logs` has what each
- * start has said on its streams.
+ * start has said on stderr.
  */
 export async function startReal({
   tools,
@@ -21,6 +21,7 @@ export async function startReal({
   codex = true,
   prepare = () => {},
   trusted = true,
+  env: more = {},
 }) {
   const bin = process.env.CHARTROOM_BIN_DIR ?? path.join(workspace, 'target/debug')
   for (const program of ['chartroom', 'model-api']) {
@@ -46,6 +47,7 @@ export async function startReal({
     CHARTROOM_HOME: data,
     CHARTROOM_CONFIG: config,
     TERM: 'dumb',
+    ...more,
   }
   const real = { project, home, data, model, port: 0, url: '', child: undefined, logs: [] }
   await prepare(real)
@@ -53,7 +55,7 @@ export async function startReal({
     const args = ['serve', '--port', String(real.port), ...(trusted ? ['--trust', project] : [])]
     const started = await startChild(path.join(bin, 'chartroom'), args, env, /ready: (http\S+)/)
     real.child = started.child
-    real.logs.push(started.said)
+    real.logs.push(started.complaints)
     real.url = started.match[1]
     real.port = Number(new URL(real.url).port)
   }
@@ -94,15 +96,12 @@ async function startModel(program) {
 function startChild(program, args, env, wanted) {
   const child = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'pipe'] })
   const lines = readline.createInterface({ input: child.stdout })
-  let said = ''
+  let complaints = ''
   child.stderr.on('data', data => {
-    said += data
-  })
-  child.stdout.on('data', data => {
-    said += data
+    complaints += data
   })
   return new Promise((resolve, reject) => {
-    const fail = why => reject(new Error(`${path.basename(program)} ${why}\n${said}`))
+    const fail = why => reject(new Error(`${path.basename(program)} ${why}\n${complaints}`))
     const patience = setTimeout(() => fail('did not become ready'), PATIENCE_MS)
     child.once('error', error => fail(`could not be started: ${error.message}`))
     child.once('exit', code => fail(`ended with ${code}`))
@@ -112,7 +111,7 @@ function startChild(program, args, env, wanted) {
       clearTimeout(patience)
       lines.off('line', hear)
       child.removeAllListeners('exit')
-      resolve({ child, match, lines, said: () => said })
+      resolve({ child, match, lines, complaints: () => complaints })
     })
   })
 }

@@ -62,6 +62,8 @@ purify.setConfig({
   ALLOWED_TAGS: TAGS.split(' '),
   ALLOWED_ATTR: ['href', 'target', 'rel', 'title', 'start', 'align'],
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
+  // These are no addresses; without this they would have to look like one, and a link would lead away from the page.
+  ADD_URI_SAFE_ATTR: ['target', 'rel', 'start', 'align'],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
 })
