@@ -57,8 +57,8 @@ async fn chaos(mode: &str) -> (ServerState, String, ServerOutcome) {
 const CURRENT: ServerOutcome = ServerOutcome::Answered { freshness: Freshness::Current };
 
 #[tokio::test]
-async fn garbage_malformed_huge_floods_odd_versions_and_odd_questions_are_survived() {
-    for mode in ["garbage", "malformed", "huge", "floods", "versions", "asks"] {
+async fn garbage_malformed_huge_floods_odd_versions_odd_questions_and_lateness_are_survived() {
+    for mode in ["garbage", "malformed", "huge", "floods", "versions", "asks", "late"] {
         let (status, reason, outcome) = chaos(mode).await;
         assert_eq!((status, reason.as_str(), outcome), (ServerState::Active, "", CURRENT), "{mode}");
     }

@@ -21,6 +21,9 @@ const READY_LIMIT: Duration = Duration::from_secs(10);
 /// How long a service may take to end by itself.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
+/// How long the exit of a service whose pipes are closed is waited for.
+const EXIT_LIMIT: Duration = Duration::from_secs(2);
+
 /// A service that said it is ready. Dropping it ends the process and its servers.
 pub(super) struct Connection {
     peer: Peer,
@@ -112,6 +115,19 @@ impl Connection {
         let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         let exit = child.as_ref().and_then(|child| child.exit_watch().exit());
         Some(exit.map_or_else(|| "the service is gone".to_owned(), |exit| format!("the service {exit}")))
+    }
+
+    /// Returns how the service ended. Its pipes close a moment before its exit is known.
+    pub(super) async fn how_it_ended(&self) -> String {
+        let watch = {
+            let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+            child.as_ref().map(Child::exit_watch)
+        };
+        if let Some(watch) = watch {
+            // Elapsed: it closed its pipes and lives on, or its keeper is gone too.
+            drop(tokio::time::timeout(EXIT_LIMIT, watch.wait()).await);
+        }
+        self.why_closed().unwrap_or_else(|| "the service closed its connection".to_owned())
     }
 
     pub(super) async fn ask(

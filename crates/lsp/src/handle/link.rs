@@ -128,7 +128,7 @@ impl LspHandle {
         {
             return Some(link.clone());
         }
-        if !self.is_start_due() {
+        if !self.is_start_due().await {
             return None;
         }
         let linked = match self.whose().await {
@@ -158,13 +158,13 @@ impl LspHandle {
     }
 
     /// Makes the death of our own service one for good; a host that left is only looked for again.
-    fn is_start_due(&self) -> bool {
-        let reason = match &*self.shared.state.borrow() {
+    async fn is_start_due(&self) -> bool {
+        let connection = match &*self.shared.state.borrow() {
             State::NeverStarted | State::Linked(Link::Borrowed(_)) => return true,
             State::Dead(_) => return false,
-            State::Linked(Link::Own(connection)) => connection.why_closed(),
+            State::Linked(Link::Own(connection)) => connection.clone(),
         };
-        let reason = reason.unwrap_or_else(|| "it closed its connection".to_owned());
+        let reason = connection.how_it_ended().await;
         tracing::debug!(root = %self.shared.root, reason, "the language service died");
         self.shared.state.send_replace(State::Dead(reason));
         false

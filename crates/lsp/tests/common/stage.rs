@@ -1,4 +1,5 @@
 //! A real workspace with real language servers, for the stories beside this file.
+#![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,6 +18,8 @@ use tempfile::TempDir;
 pub(crate) struct Stage {
     pub(crate) project: Project,
     pub(crate) orchestrator: Arc<Orchestrator>,
+    root: CanonicalRoot,
+    trust: Arc<TrustStore>,
     _data: TempDir,
 }
 
@@ -27,21 +30,32 @@ impl Stage {
     }
 
     pub(crate) fn with_config(fixture: &str, modules: &[&str], config: &str) -> Self {
+        let stage = Self::untrusted(fixture, modules, config);
+        stage.be_trusted();
+        stage
+    }
+
+    /// A project that is not trusted yet.
+    pub(crate) fn untrusted(fixture: &str, modules: &[&str], config: &str) -> Self {
         let project = Project::new(fixture);
         for set in modules {
-            let from = test_tools::dir().join(set).join("node_modules");
-            assert!(from.is_dir(), "run `cargo xtask tools` to install {}", from.display());
             // Real folders with links in them: several sets can be laid over each other, and a project's own
             // `node_modules/.bin` is found.
-            link_all(&from, &project.path("node_modules"));
+            link_all(&npm_set(set), &project.path("node_modules"));
         }
         let root = project.root().to_owned();
         Self::over(project, &root, config)
     }
 
+    pub(crate) fn be_trusted(&self) {
+        self.trust.trust(&self.root).unwrap();
+    }
+
     /// Over a folder that someone else made.
     pub(crate) fn of_folder(folder: &Path) -> Self {
-        Self::over(Project::new(""), folder, "{}")
+        let stage = Self::over(Project::new(""), folder, "{}");
+        stage.be_trusted();
+        stage
     }
 
     fn over(project: Project, folder: &Path, config: &str) -> Self {
@@ -52,12 +66,11 @@ impl Stage {
         let data = tempfile::tempdir().unwrap();
         let trust = Arc::new(TrustStore::open(data.path()).unwrap());
         let root = CanonicalRoot::open(folder).unwrap();
-        trust.trust(&root).unwrap();
         let keeper = Keeper { program: fakes::keeper(), args: Vec::new() };
-        let gate = SpawnGate::with_environment(keeper, trust, data.path(), environment());
+        let gate = SpawnGate::with_environment(keeper, trust.clone(), data.path(), environment(folder));
         let launcher = Arc::new(GateLauncher::new(gate, root.clone()));
-        let orchestrator = Orchestrator::new(root, config, launcher);
-        Self { project, orchestrator, _data: data }
+        let orchestrator = Orchestrator::new(root.clone(), config, launcher);
+        Self { project, orchestrator, root, trust, _data: data }
     }
 
     /// Writes a file and returns its diagnostics as lines.
@@ -123,6 +136,13 @@ fn is_zombie(pid: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
 }
 
+/// The packages of an npm set of the test tools.
+pub(crate) fn npm_set(set: &str) -> PathBuf {
+    let from = test_tools::dir().join(set).join("node_modules");
+    assert!(from.is_dir(), "run `cargo xtask tools` to install {}", from.display());
+    from
+}
+
 fn link_all(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().flatten() {
@@ -136,11 +156,13 @@ fn link_all(from: &Path, to: &Path) {
     }
 }
 
-fn environment() -> BTreeMap<OsString, OsString> {
+/// The environment of a careless user, whose PATH leads into the workspace before it leads anywhere else.
+fn environment(folder: &Path) -> BTreeMap<OsString, OsString> {
     let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     // What a test run sets for itself is not the user's environment.
     env.retain(|name, _| !name.to_string_lossy().starts_with("CARGO_") || name == "CARGO_HOME");
-    let mut path: Vec<PathBuf> = vec![test_tools::dir().join("py/bin")];
+    let mut path: Vec<PathBuf> =
+        vec!["".into(), ".".into(), folder.to_owned(), test_tools::dir().join("py/bin")];
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     env.insert("PATH".into(), std::env::join_paths(path).unwrap());
     env
