@@ -117,3 +117,43 @@ story('XSS: nothing that Codex says can run', 'real', async stage => {
   await idle(page)
   await readThrough(page, 'what Codex said')
 })
+
+story('XSS: markup that got through all the same would run and load nothing', 'real', async stage => {
+  const real = await stage.real()
+  const page = await stage.page(real.url)
+  await page.getByText('Nothing open').waitFor()
+  const refused = await page.evaluate(async () => {
+    const seen = new Set()
+    document.addEventListener('securitypolicyviolation', event => {
+      seen.add(`${event.effectiveDirective} ${event.blockedURI.split(/[,/]/)[0]}`.trim())
+    })
+    const place = document.createElement('div')
+    document.body.append(place)
+    const pixel = 'R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=='
+    place.innerHTML = `<img src="data:image/gif;base64,${pixel}"><img src="/nothing" onerror="window.pwned=70">
+      <a href="javascript:window.pwned=71">x</a><style>body { display: none }</style>
+      <iframe src="data:text/html,x"></iframe><object data="/x"></object>`
+    const script = document.createElement('script')
+    script.textContent = 'window.pwned=72'
+    place.append(script)
+    const blob = document.createElement('img')
+    blob.src = URL.createObjectURL(new Blob(['x'], { type: 'image/png' }))
+    place.append(blob)
+    place.querySelector('a').click()
+    await new Promise(resolve => setTimeout(resolve, 500))
+    return [...seen].sort()
+  })
+  equal(await page.evaluate(() => globalThis.pwned ?? null), null, 'nothing ran')
+  equal(await page.evaluate(() => getComputedStyle(document.body).display === 'none'), false)
+  equal(refused, [
+    'frame-src',
+    'img-src blob',
+    'img-src data',
+    'object-src http:',
+    'script-src-attr inline',
+    'script-src-elem inline',
+    'style-src-elem inline',
+  ])
+  // What the browser says about each refusal is what was wanted here.
+  stage.troubles.length = 0
+})

@@ -1,6 +1,7 @@
 // What a person does: answers, queues, stops, switches, completes, pastes, searches.
 
 import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { agentTexts, check, equal, idle, openSession, send, start, story, until } from './harness.mjs'
 
@@ -317,3 +318,37 @@ story('a failed turn says why, and the session goes on', 'real', async stage => 
   await send(page, '[[say:now it works]]')
   await page.locator('.message.agent', { hasText: 'now it works' }).waitFor()
 })
+
+story(
+  'the palette finds files, symbols and code, and puts their place into the message',
+  'real',
+  async stage => {
+    const real = await stage.real({
+      prepare: async at => {
+        const code = 'export function renewKey(age: number): boolean {\n  return age > 3600\n}\n'
+        await writeFile(path.join(at.project, 'src/keys.ts'), code)
+      },
+    })
+    const page = await stage.page(real.url)
+    await start(page)
+    const box = page.getByRole('textbox', { name: 'Message' })
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('renewKey')
+    // There is no index yet: it is one key away, and the palette says when it is there.
+    await page.getByRole('option', { name: 'Index project to search its code' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.locator('.inspector', { hasText: 'ready' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('renewKey')
+    const hit = page.getByRole('option', { name: /renewKey/ }).filter({ hasText: 'src/keys.ts:1' })
+    await hit.waitFor()
+    check((await hit.innerText()).includes('export function renewKey'), 'a line of it is shown')
+    await page.keyboard.press('Enter')
+    equal(await box.inputValue(), '@src/keys.ts:1 ')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('login.ts')
+    await page.getByRole('option', { name: 'src/login.ts' }).first().waitFor()
+    await page.keyboard.press('Enter')
+    equal(await box.inputValue(), '@src/keys.ts:1 @src/login.ts ')
+  },
+)

@@ -15,6 +15,7 @@ import { ConnectionBar } from './views/ConnectionBar'
 import { Conversation } from './views/Conversation'
 import { AddProjectDialog } from './views/dialogs/AddProjectDialog'
 import { Palette } from './views/dialogs/Palette'
+import { RenameDialog } from './views/dialogs/RenameDialog'
 import { TrustDialog } from './views/dialogs/TrustDialog'
 import { Inspector } from './views/Inspector'
 import { Notices } from './views/Notices'
@@ -144,6 +145,9 @@ export function App() {
       </Show>
       <Show when={app.trustAsked()} keyed>
         {asked => <TrustDialog project={asked.project} next={asked.next} />}
+      </Show>
+      <Show when={app.renaming()} keyed>
+        {sessionId => <RenameDialog sessionId={sessionId} />}
       </Show>
       <Notices />
     </AppProvider>

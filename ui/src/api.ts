@@ -6,8 +6,11 @@ import type {
   ErrorResponse,
   FileListResponse,
   HealthResponse,
+  ListCodebasesResponse,
+  ManageIndexResponse,
   Project,
   ProjectListResponse,
+  SearchCodebaseResponse,
   SessionListResponse,
   SessionResponse,
   SessionStatusResponse,
@@ -64,8 +67,13 @@ export const trustProject = (projectId: string, realPath: string, trusted: boole
   call<Project>('POST', `/api/project/${id(projectId)}/trust`, { realPath, trusted })
 export const projectFiles = (projectId: string, query: string) =>
   call<FileListResponse>('GET', `/api/project/${id(projectId)}/files?query=${id(query)}`)
-export const sessions = (projectId: string) =>
-  call<SessionListResponse>('GET', `/api/session/list?projectId=${id(projectId)}`)
+/** The sessions of a project; archived and ended ones too, if `all` is wanted. */
+export const sessions = (projectId: string, all = false) =>
+  call<SessionListResponse>('GET', `/api/session/list?projectId=${id(projectId)}${all ? '&all=true' : ''}`)
+export const nameSession = (sessionId: string, title: string) =>
+  call<void>('POST', `/api/session/${id(sessionId)}/title`, { title })
+export const archiveSession = (sessionId: string, archived: boolean) =>
+  call<void>('POST', `/api/session/${id(sessionId)}/archive`, { archived })
 export const createSession = (params: CreateSessionParams) =>
   call<SessionResponse>('POST', '/api/session/create', params)
 export const loadSession = (sessionId: string) =>
@@ -78,6 +86,13 @@ export const history = (sessionId: string, before: number) =>
   )
 export const sessionStatus = (sessionId: string) =>
   call<SessionStatusResponse>('GET', `/api/session/${id(sessionId)}/status`)
+
+export const codebases = () => call<ListCodebasesResponse>('GET', '/api/index')
+/** Searches code and symbols of an indexed folder; an index that is not ready is a status, not an error. */
+export const searchCode = (path: string, query: string, limit: number) =>
+  call<SearchCodebaseResponse>('POST', '/api/index/search', { path, query, limit, scope: 'mixed' })
+export const indexProject = (path: string) =>
+  call<ManageIndexResponse>('POST', '/api/index/manage', { action: 'create', path })
 
 /** Reads a route that this server may not have (yet): a 404 is `undefined`, not an error. */
 export async function optional<T>(path: string): Promise<T | undefined> {

@@ -1,5 +1,7 @@
 // Generated from crates/protocol by `cargo xtask types`. Do not edit.
 
+export type ActiveMutation = { action: string, generation: number, pid: number, acquiredAt: string, operationId: string, };
+
 export type AddProjectParams = { path: string, };
 
 export type Agent = { cliType: CliType, name: string, status: AgentStatus, 
@@ -27,6 +29,10 @@ message?: string,
 answers?: { [key in string]: string }, };
 
 export type ArchiveParams = { archived: boolean, };
+
+export type CallGraphHint = { supported: boolean, symbolRef?: SymbolRef, reason?: CallGraphUnsupported, };
+
+export type CallGraphUnsupported = "missing_symbol" | "unsupported_language";
 
 export type CallId = string;
 
@@ -60,7 +66,25 @@ afterSeq?: number, } | { "type": "unsubscribe", sessionId: SessionId, } | { "typ
 
 export type Code = number | string;
 
+export type CodebaseBucket = "ready" | "indexing" | "requires_reindex" | "failed";
+
+export type Compatibility = { 
+/**
+ * `provider/model/dimension/store/schema`.
+ */
+runtimeFingerprint: string, indexedFingerprint?: string, fingerprintSource?: FingerprintSource, reindexReason?: ReindexReason, statusAtCheck: string, };
+
+export type Confidence = "high" | "low";
+
 export type CreateSessionParams = { cliType: CliType, projectDir: string, model?: string, mode?: string, providerOptions?: Record<string, unknown>, };
+
+export type DebugIndexing = { 
+/**
+ * `marker_doc`.
+ */
+completionProof: string, };
+
+export type DebugProofCheck = { ok: boolean, reason: ProofReason, detail?: string, };
 
 export type Decision = "allow" | "allow_always" | "deny";
 
@@ -108,9 +132,23 @@ truncated?: boolean, };
 
 export type FileListResponse = { files: Array<string>, truncated: boolean, };
 
+export type FingerprintSource = "verified" | "assumed_v2";
+
 export type Freshness = "current" | "loading" | "timed-out";
 
+export type FreshnessDecision = { mode: FreshnessMode, checkedAt?: string, thresholdMs?: number, lastSyncAt?: string, ageMs?: number, stats?: SyncStats, ignoreRulesVersion?: number, deletedFiles?: number, newlyIgnoredFiles?: number, addedFiles?: number, durationMs?: number, errorMessage?: string, fallbackSyncExecuted?: boolean, fallbackStats?: SyncStats, };
+
+export type FreshnessMode = "synced" | "skipped_recent" | "coalesced" | "skipped_indexing" | "skipped_requires_reindex" | "skipped_missing_path" | "reconciled_ignore_change" | "ignore_reload_failed" | "sync_failed";
+
+export type GroupBy = "symbol" | "file";
+
 export type HealthResponse = { status: string, version: string, uptimeMs: number, };
+
+export type Hints = { 
+/**
+ * 1, in search answers.
+ */
+version?: number, create?: ManageHint, reindex?: ManageHint, status?: ManageHint, sync?: ManageHint, clear?: ManageHint, overrideReindex?: ManageHint, staleLocal?: StaleLocal, debugProofCheck?: DebugProofCheck, debugIndexing?: DebugIndexing, indexing?: IndexingProgress, retryAfterMs?: number, activeMutation?: ActiveMutation, runtimeOwners?: Array<RuntimeOwner>, noiseMitigation?: NoiseMitigation, debugSearch?: JsonValue, supportedExtensions?: Array<string>, supportedLanguages?: Array<string>, nextSteps?: Array<ToolHint>, };
 
 export type ImageData = { 
 /**
@@ -122,7 +160,41 @@ mediaType: string,
  */
 data: string, };
 
+export type IndexStatus = "ok" | "not_ready" | "not_indexed" | "requires_reindex" | "blocked" | "error" | "not_found" | "unsupported" | "ambiguous";
+
+export type IndexingProgress = { 
+/**
+ * 0..100, one decimal.
+ */
+progressPct: number, lastUpdated: string, phase: string | null, filesDone?: number, filesTotal?: number, chunks?: number, chunksPerSecond?: number, };
+
 export type ItemId = string;
+
+export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
+
+export type ListCodebasesResponse = { 
+/**
+ * By bucket, then by path.
+ */
+codebases: Array<ListedCodebase>, total: number, 
+/**
+ * The catalog was damaged and set aside, say.
+ */
+notices?: Array<string>, };
+
+export type ListedCodebase = { 
+/**
+ * The canonical root.
+ */
+path: string, bucket: CodebaseBucket, 
+/**
+ * Why it is in this bucket, for `requires_reindex` and `failed`.
+ */
+reason?: string, progressPct?: number, 
+/**
+ * The folder is not there now (an unmounted disk, say); the entry is kept.
+ */
+missing?: boolean, indexedFiles?: number, totalChunks?: number, lastUpdated?: string, };
 
 export type LspStatusResponse = { 
 /**
@@ -138,9 +210,95 @@ unavailable?: string,
  */
 servers: Array<ServerStatus>, };
 
+export type ManageAction = "create" | "reindex" | "sync" | "status" | "clear" | "repair";
+
+export type ManageHint = { 
+/**
+ * `manage_index`.
+ */
+tool: string, args: ManageHintArgs, };
+
+export type ManageHintArgs = { action: ManageAction, path: string, force?: boolean, allowUnnecessaryReindex?: boolean, };
+
+export type ManageIndexParams = { 
+/**
+ * create, reindex, sync, status, clear or repair.
+ */
+action: ManageAction, 
+/**
+ * The folder, absolute.
+ */
+path: string, 
+/**
+ * create only: rebuild an index that is there.
+ */
+force: boolean, 
+/**
+ * reindex only: rebuild even if only ignore files changed.
+ */
+allowUnnecessaryReindex: boolean, 
+/**
+ * create only: more file extensions; kept for this codebase.
+ */
+customExtensions?: Array<string>, 
+/**
+ * create only: more ignore patterns (gitignore syntax); kept for this codebase.
+ */
+ignorePatterns?: Array<string>, 
+/**
+ * create, Zilliz Cloud only: a collection to drop when the collection limit is reached.
+ */
+zillizDropCollection?: string, };
+
+export type ManageIndexResponse = { 
+/**
+ * `manage_index`.
+ */
+tool: string, 
+/**
+ * 1.
+ */
+version: number, action: ManageAction, path: string, status: IndexStatus, reason?: ManageReason, message: string, humanText: string, warnings?: Array<Warning>, hints?: Hints, preflight?: Preflight, repairProof?: RepairProof, compatibility?: Compatibility, freshnessDecision?: FreshnessDecision, operation?: Operation, };
+
+export type ManageReason = "indexing" | "not_indexed" | "requires_reindex" | "unnecessary_reindex_ignore_only" | "preflight_unknown" | "mutation_in_progress" | "runtime_owner_conflict" | "needs_create";
+
 export type NamedOption = { id: string, name: string, description: string, };
 
+export type NavigationContext = { codebaseRoot: string, relativeFile: string, absolutePath: string, };
+
+export type NavigationFallback = { message: string, context: NavigationContext, readSpan: ToolHint, fileOutlineWindow?: ToolHint, };
+
+export type NoiseMitigation = { 
+/**
+ * `top_results_noise_dominant`.
+ */
+reason: string, topK: number, ratios: NoiseRatios, recommendedScope: SearchScope, suggestedIgnorePatterns: Array<string>, debounceMs: number, nextStep: string, };
+
+export type NoiseRatios = { tests: number, fixtures: number, docs: number, generated: number, runtime: number, };
+
+export type NonOkReason = "indexing" | "requires_reindex" | "not_indexed" | "missing_symbol" | "unsupported_language" | "missing_sidecar";
+
+export type Operation = { 
+/**
+ * `run_<uuid>`.
+ */
+operationId: string, action: ManageAction, root: string, generation: number, acceptedAt: string, phase: OperationPhase, transitionAt: string, fingerprint: string, 
+/**
+ * The pid of the process that does it.
+ */
+writer: number, 
+/**
+ * Why it failed.
+ */
+message?: string, };
+
+export type OperationPhase = "accepted" | "scanning" | "processing" | "publishing" | "completed" | "failed" | "blocked" | "cancelled";
+
 export type Origin = "user" | "agent" | "system";
+
+export type Preflight = { outcome: PreflightOutcome, confidence: Confidence, probeFailed: boolean, };
+
+export type PreflightOutcome = "reindex_required" | "probe_failed" | "reindex_unnecessary_ignore_only" | "unknown";
 
 export type Project = { projectId: ProjectId, 
 /**
@@ -155,6 +313,10 @@ missing?: boolean, };
 export type ProjectId = string;
 
 export type ProjectListResponse = { projects: Array<Project>, };
+
+export type ProofPart = "matched" | "failed" | "missing" | "unproven" | "not_checked";
+
+export type ProofReason = "missing_marker_doc" | "invalid_marker_kind" | "invalid_payload" | "path_mismatch" | "fingerprint_mismatch" | "probe_failed";
 
 export type Question = { questionId: QuestionId, askedAt: string, } & ({ "kind": "permission", toolName: string, toolArguments: Record<string, unknown>, callId?: CallId, description?: string, 
 /**
@@ -172,7 +334,69 @@ export type QueuedId = string;
 
 export type QueuedMessage = { queuedId: QueuedId, turnId: TurnId, message: string, imageCount: number, queuedAt: string, };
 
+export type RankingMode = "default" | "auto_changed_first";
+
+export type ReindexReason = "legacy_unverified_fingerprint" | "fingerprint_mismatch" | "missing_fingerprint";
+
+export type RepairProof = { collection: ProofPart, snapshot: ProofPart, marker: ProofPart, fingerprint: ProofPart, payload: ProofPart, staleRemoteChunks: ProofPart, navigation: ProofPart, };
+
 export type RestartParams = { id?: string, };
+
+export type ResultMode = "grouped" | "raw";
+
+export type RuntimeOwner = { pid: number, startedAt: string, version: string, fingerprint: string, };
+
+export type SearchChunk = { 
+/**
+ * Relative to the root.
+ */
+file: string, span: Span, language: string, content: string, score: number, indexedAt?: string, stalenessBucket: StalenessBucket, symbolId?: string, symbolLabel?: string, debug?: JsonValue, };
+
+export type SearchCodebaseParams = { 
+/**
+ * An indexed folder, or a folder inside one (then only that folder is searched).
+ */
+path: string, 
+/**
+ * Words or identifiers; operators lang: path: -path: must: exclude: at the start.
+ */
+query: string, scope: SearchScope, resultMode: ResultMode, groupBy: GroupBy, rankingMode: RankingMode, 
+/**
+ * At most so many results (1..50).
+ */
+limit?: number, 
+/**
+ * Adds hints.debugSearch.
+ */
+debug: boolean, };
+
+export type SearchCodebaseResponse = { status: IndexStatus, reason?: NonOkReason, 
+/**
+ * As asked.
+ */
+path: string, 
+/**
+ * The root that answers or has to be repaired; absent when none encloses the path.
+ */
+codebasePath?: string, query: string, scope: SearchScope, groupBy: GroupBy, limit: number, resultMode: ResultMode, freshnessDecision?: FreshnessDecision, warnings?: Array<Warning>, message?: string, hints?: Hints, indexing?: IndexingProgress, compatibility?: Compatibility, results: Array<SearchResult>, };
+
+export type SearchGroup = { 
+/**
+ * The symbol's id, or `grp_` and a hash of file and span.
+ */
+groupId: string, 
+/**
+ * Relative to the root.
+ */
+file: string, span: Span, language: string, symbolId: string | null, symbolLabel: string | null, score: number, indexedAt: string | null, stalenessBucket: StalenessBucket, collapsedChunkCount: number, callGraphHint: CallGraphHint, navigationFallback?: NavigationFallback, 
+/**
+ * At most 4000 characters.
+ */
+preview: string, debug?: JsonValue, };
+
+export type SearchResult = { "kind": "group" } & SearchGroup | { "kind": "chunk" } & SearchChunk;
+
+export type SearchScope = "runtime" | "mixed" | "docs";
 
 export type SendParams = { message: string, images?: Array<ImageData>, };
 
@@ -258,6 +482,20 @@ export type SetTitleParams = { title: string, };
 
 export type Severity = "error" | "warning" | "info" | "hint";
 
+export type Span = { startLine: number, endLine: number, };
+
+export type StaleLocal = { completionProof: ProofReason, recommendedAction: ManageHint, };
+
+export type StalenessBucket = "fresh" | "aging" | "stale" | "unknown";
+
+export type SymbolRef = { 
+/**
+ * Relative to the root.
+ */
+file: string, symbolId: string, symbolLabel?: string, span?: Span, };
+
+export type SyncStats = { added: number, removed: number, modified: number, };
+
 export type ToolDetail = { 
 /**
  * Which card the page draws; absent means `other`.
@@ -271,6 +509,8 @@ title?: string, diffs?: Array<FileDiff>, exitCode?: number, durationMs?: number,
  * Set when the text was cut for the wire: its full length in bytes.
  */
 truncatedFrom?: number, };
+
+export type ToolHint = { tool: string, args: JsonValue, };
 
 export type ToolKind = "shell" | "edit" | "read" | "search" | "web" | "mcp" | "todo" | "subagent" | "other";
 
@@ -311,3 +551,15 @@ export type Usage = { inputTokens: number, outputTokens: number, cacheReadInputT
  * Tokens in the context window after this turn, and the window's size, where the agent tells.
  */
 contextTokens?: number, contextWindow?: number, };
+
+export type Warning = { 
+/**
+ * `SEARCH_DIRTY_WORKTREE_NOT_SYNCED`, `REINDEX_PREFLIGHT_UNKNOWN`, ….
+ */
+code: string, severity: WarningSeverity, 
+/**
+ * Whether the answer should not be relied on.
+ */
+blocksUse: boolean, message: string, action?: string, };
+
+export type WarningSeverity = "info" | "warning";

@@ -7,8 +7,9 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 /// Returns the text of `ui/src/protocol.ts`: every type that crosses the socket, by name.
 pub fn bindings() -> String {
-    let mut declarations =
-        Declarations { config: Config::new(), seen: HashSet::new(), by_name: BTreeMap::new() };
+    // JSON has one kind of number, and `JSON.parse` makes no bigint of it.
+    let config = Config::new().with_large_int("number");
+    let mut declarations = Declarations { config, seen: HashSet::new(), by_name: BTreeMap::new() };
     roots(&mut declarations);
     let mut text = String::from("// Generated from crates/protocol by `cargo xtask types`. Do not edit.\n");
     for declaration in declarations.by_name.values() {
@@ -43,6 +44,11 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::lsp::LspStatusResponse>();
     to.visit::<crate::lsp::CheckResponse>();
     to.visit::<crate::lsp::RestartParams>();
+    to.visit::<crate::index::ListCodebasesResponse>();
+    to.visit::<crate::index::SearchCodebaseParams>();
+    to.visit::<crate::index::SearchCodebaseResponse>();
+    to.visit::<crate::index::ManageIndexParams>();
+    to.visit::<crate::index::ManageIndexResponse>();
 }
 
 struct Declarations {

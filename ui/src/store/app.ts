@@ -27,6 +27,8 @@ export interface Notice {
   id: number
   text: string
   kind: 'info' | 'error'
+  /** What can be done about it. */
+  action?: { name: string; run(): void }
 }
 
 interface Lists {
@@ -57,7 +59,13 @@ export function createApp(around: Surroundings = browserSurroundings()) {
   const [tabs, setTabs] = createSignal<Tabs>(readTabs(localStorage.getItem(TABS_KEY)))
   const [notices, setNotices] = createSignal<Notice[]>([])
   const [trustAsked, askTrust] = createSignal<{ project: Project; next?: () => void } | undefined>()
+  /** The session whose new name is asked for. */
+  const [renaming, askName] = createSignal<string | undefined>()
+  /** Text that something else than the keyboard puts into the message being written. */
+  const [inserted, insert] = createSignal<{ text: string } | undefined>()
   const open = new Map<string, Session>()
+  /** The projects whose archived sessions are shown, too. */
+  const whole = new Set<string>()
   let nextNotice = 1
 
   createEffect(() => localStorage.setItem(TABS_KEY, JSON.stringify(tabs())))
@@ -115,10 +123,10 @@ export function createApp(around: Surroundings = browserSurroundings()) {
     if (lists.sessions[sessionId]) setLists('sessions', sessionId, patch)
   }
 
-  function notify(text: string, kind: Notice['kind'] = 'info'): void {
-    const notice = { id: nextNotice++, text, kind }
+  function notify(text: string, kind: Notice['kind'] = 'info', action?: Notice['action']): void {
+    const notice: Notice = { id: nextNotice++, text, kind, ...(action ? { action } : {}) }
     setNotices(notices => [...notices.slice(-3), notice])
-    setTimeout(() => dismiss(notice.id), kind === 'error' ? 9000 : 4000)
+    setTimeout(() => dismiss(notice.id), kind === 'error' || action ? 9000 : 4000)
   }
 
   const dismiss = (id: number) => setNotices(notices => notices.filter(notice => notice.id !== id))
@@ -150,7 +158,7 @@ export function createApp(around: Surroundings = browserSurroundings()) {
   }
 
   async function refreshSessions(projectId: string): Promise<void> {
-    const { sessions } = await api.sessions(projectId)
+    const { sessions } = await api.sessions(projectId, whole.has(projectId))
     batch(() => {
       for (const session of sessions) setLists('sessions', session.sessionId, session)
       for (const [sessionId, known] of Object.entries(lists.sessions)) {
@@ -237,6 +245,27 @@ export function createApp(around: Surroundings = browserSurroundings()) {
     }
   }
 
+  async function showArchived(projectId: string): Promise<void> {
+    whole.add(projectId)
+    await refreshSessions(projectId)
+  }
+
+  async function rename(sessionId: string, title: string): Promise<void> {
+    await api.nameSession(sessionId, title)
+    patchSummary(sessionId, { title })
+  }
+
+  /** Takes a session off the list, or puts it back; its tab closes with it. */
+  async function archive(sessionId: string, archived: boolean): Promise<void> {
+    await api.archiveSession(sessionId, archived)
+    if (archived) {
+      const undo = () => void attempt('It was not put back', () => archive(sessionId, false))
+      notify(`Archived: ${titleOf(sessionId)}`, 'info', { name: 'Put back', run: undo })
+      close(sessionId)
+    }
+    patchSummary(sessionId, { archived })
+  }
+
   async function addProject(path: string): Promise<Project> {
     const project = await api.addProject(path)
     await refresh()
@@ -247,6 +276,13 @@ export function createApp(around: Surroundings = browserSurroundings()) {
   async function trust(project: Project, trusted: boolean): Promise<void> {
     await api.trustProject(project.projectId, project.path, trusted)
     setLists('projects', other => other.projectId === project.projectId, 'trusted', trusted)
+  }
+
+  /** Begins to index a project's code; an answer that is not ok says why in words. */
+  async function indexProject(project: Project): Promise<void> {
+    const answer = await api.indexProject(project.path)
+    if (answer.status !== 'ok' && answer.status !== 'not_ready') throw new Error(answer.message)
+    notify(`Indexing ${project.name}: its code can be searched when that is done.`)
   }
 
   async function removeProject(project: Project): Promise<void> {
@@ -284,6 +320,8 @@ export function createApp(around: Surroundings = browserSurroundings()) {
     tabs,
     notices,
     trustAsked,
+    renaming,
+    inserted,
     attention,
     start: () => {
       connection.start()
@@ -306,7 +344,13 @@ export function createApp(around: Surroundings = browserSurroundings()) {
       if (next) select(next)
     },
     create,
+    askName,
+    rename,
+    archive,
+    showArchived,
+    insert: (text: string) => insert({ text }),
     addProject,
+    indexProject,
     removeProject,
     trust,
     askTrust,

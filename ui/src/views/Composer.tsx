@@ -98,6 +98,18 @@ export function Composer(props: { session: Session }) {
       })
   }
 
+  createEffect(
+    on(
+      app.inserted,
+      inserted => {
+        if (!inserted) return
+        setText(text => `${text}${text === '' || text.endsWith(' ') ? '' : ' '}${inserted.text} `)
+        area?.focus()
+      },
+      { defer: true },
+    ),
+  )
+
   const stop = () => void app.attempt('The turn was not stopped', () => app.cancel(sessionId))
   let lastEscape = 0
   const onEscape = (event: KeyboardEvent) => {

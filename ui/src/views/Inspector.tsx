@@ -2,7 +2,15 @@
 
 import { createMemo, createResource, For, Match, onCleanup, Show, Switch } from 'solid-js'
 import { optional } from '../api'
-import type { LspStatusResponse, Project, ServerState, ServerStatus } from '../protocol'
+import type {
+  CodebaseBucket,
+  ListCodebasesResponse,
+  ListedCodebase,
+  LspStatusResponse,
+  Project,
+  ServerState,
+  ServerStatus,
+} from '../protocol'
 import { useApp } from '../store/app'
 import type { Session } from '../store/session'
 import { cost, count, plural, shortPath } from '../text/format'
@@ -51,7 +59,7 @@ function watched<T>(path: () => string) {
     if (!document.hidden) void refetch()
   }, REFRESH_MS)
   onCleanup(() => clearInterval(timer))
-  return answer
+  return [answer, () => void refetch()] as const
 }
 
 /** How a server's state looks: only a real failure is red. */
@@ -62,7 +70,7 @@ const DOTS: Partial<Record<ServerState, string>> = {
 }
 
 function Servers(props: { project: Project }) {
-  const status = watched<LspStatusResponse>(
+  const [status] = watched<LspStatusResponse>(
     () => `/api/lsp/${encodeURIComponent(props.project.projectId)}/status`,
   )
   return (
@@ -125,23 +133,22 @@ function Server(props: { server: ServerStatus }) {
   )
 }
 
-/** What is read here of the answer of `/api/index`. */
-interface Codebases {
-  codebases: {
-    path: string
-    bucket: 'ready' | 'indexing' | 'requires_reindex' | 'failed'
-    reason?: string
-    progressPct?: number
-    indexedFiles?: number
-  }[]
+const BUCKET_DOTS: Record<CodebaseBucket, string> = {
+  ready: 'passed',
+  indexing: 'working',
+  requires_reindex: 'open',
+  failed: 'dead',
 }
 
-const BUCKET_DOTS = { ready: 'passed', indexing: 'working', requires_reindex: 'open', failed: 'dead' }
-
 function Index(props: { project: Project }) {
-  const answer = watched<Codebases>(() => '/api/index')
+  const app = useApp()
+  const [answer, refetch] = watched<ListCodebasesResponse>(() => '/api/index')
   const codebase = () => answer.latest?.codebases.find(codebase => codebase.path === props.project.path)
-  const command = () => `chartroom index create ${props.project.path}`
+  const create = () =>
+    void app.attempt('The project was not indexed', async () => {
+      await app.indexProject(props.project)
+      refetch()
+    })
   return (
     <section aria-labelledby="index-title">
       <h3 id="index-title">Index</h3>
@@ -152,18 +159,7 @@ function Index(props: { project: Project }) {
               <li>
                 <span class={`dot ${BUCKET_DOTS[codebase().bucket]}`} />
                 <span>{codebase().bucket.replaceAll('_', ' ')}</span>
-                <span class="quiet">
-                  <Show
-                    when={codebase().bucket === 'indexing' && codebase().progressPct !== undefined}
-                    fallback={
-                      codebase().indexedFiles === undefined
-                        ? ''
-                        : plural(codebase().indexedFiles ?? 0, 'file')
-                    }
-                  >
-                    {Math.round(codebase().progressPct ?? 0)} %
-                  </Show>
-                </span>
+                <span class="quiet">{codebaseSize(codebase())}</span>
               </li>
               <Show when={codebase().reason}>
                 {reason => <li class="quiet small-text wide">{reason()}</li>}
@@ -172,10 +168,10 @@ function Index(props: { project: Project }) {
           )}
         </Match>
         <Match when={answer.latest}>
-          <p class="quiet small-text">Not indexed yet. This indexes it:</p>
-          <p class="command">
-            <code>{command()}</code> <CopyButton text={command()} />
-          </p>
+          <p class="quiet small-text">Not indexed: its code cannot be searched yet.</p>
+          <button type="button" class="button small" onClick={create}>
+            Index this project
+          </button>
         </Match>
         <Match when={answer.state === 'ready'}>
           <p class="quiet small-text">Not available yet.</p>
@@ -183,6 +179,13 @@ function Index(props: { project: Project }) {
       </Switch>
     </section>
   )
+}
+
+function codebaseSize(codebase: ListedCodebase): string {
+  if (codebase.bucket === 'indexing' && codebase.progressPct !== undefined) {
+    return `${Math.round(codebase.progressPct)} %`
+  }
+  return codebase.indexedFiles === undefined ? '' : plural(codebase.indexedFiles, 'file')
 }
 
 function Changed(props: { session: Session; root: string | undefined }) {

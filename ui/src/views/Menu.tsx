@@ -19,6 +19,8 @@ export function Menu(props: {
   disabled?: boolean
   entries: MenuEntry[]
   onChoose(id: string): void
+  /** Is given a function that opens the menu, for what opens it besides its button. */
+  opener?(open: () => void): void
 }) {
   const [open, setOpen] = createSignal(false)
   const listId = createUniqueId()
@@ -26,6 +28,7 @@ export function Menu(props: {
   let button: HTMLButtonElement | undefined
   let list: HTMLDivElement | undefined
 
+  props.opener?.(() => setOpen(true))
   const items = () => [
     ...(list?.querySelectorAll<HTMLButtonElement>('button:not([aria-disabled=true])') ?? []),
   ]

@@ -1,6 +1,6 @@
 // Short notices at the foot of the page.
 
-import { For } from 'solid-js'
+import { For, Show } from 'solid-js'
 import { useApp } from '../store/app'
 import { Icon } from './Icon'
 
@@ -11,7 +11,21 @@ export function Notices() {
       <For each={app.notices()}>
         {notice => (
           <div class="notice" classList={{ error: notice.kind === 'error' }}>
-            <span>{notice.text}</span>
+            <span class="notice-text">{notice.text}</span>
+            <Show when={notice.action}>
+              {action => (
+                <button
+                  type="button"
+                  class="link-button"
+                  onClick={() => {
+                    app.dismiss(notice.id)
+                    action().run()
+                  }}
+                >
+                  {action().name}
+                </button>
+              )}
+            </Show>
             <button
               type="button"
               class="icon-button"

@@ -60,15 +60,15 @@ export function Sidebar(props: { onAdd(): void; onPalette(): void; onChosen(): v
 function ProjectSection(props: { project: Project; now: number; onChosen(): void }) {
   const app = useApp()
   const [open, setOpen] = createSignal(true)
-  const [foundOpen, setFoundOpen] = createSignal(false)
   const [all, setAll] = createSignal(false)
   const sessions = createMemo(() =>
     Object.values(app.lists.sessions)
-      .filter(session => session?.projectId === props.project.projectId && !session.archived)
+      .filter(session => session?.projectId === props.project.projectId)
       .sort((a, b) => b.lastActivity.localeCompare(a.lastActivity)),
   )
-  const own = () => sessions().filter(session => !session.discovered)
-  const found = () => sessions().filter(session => session.discovered)
+  const own = () => sessions().filter(session => !session.discovered && !session.archived)
+  const found = () => sessions().filter(session => session.discovered && !session.archived)
+  const archived = () => sessions().filter(session => session.archived)
   const shown = () => (all() ? own() : own().slice(0, FIRST_SHOWN))
   return (
     <section class="project" aria-label={props.project.name}>
@@ -104,26 +104,8 @@ function ProjectSection(props: { project: Project; now: number; onChosen(): void
             {own().length - shown().length} older
           </button>
         </Show>
-        <Show when={found().length > 0}>
-          <button
-            type="button"
-            class="found indent"
-            aria-expanded={foundOpen()}
-            onClick={() => setFoundOpen(open => !open)}
-          >
-            <span class="chevron" classList={{ open: foundOpen() }}>
-              <Icon name="chevron" size={14} />
-            </span>
-            Found <span class="quiet">{found().length}</span>
-          </button>
-          <Show when={foundOpen()}>
-            <ul class="sessions">
-              <For each={found()}>
-                {session => <SessionEntry session={session} now={props.now} onChosen={props.onChosen} />}
-              </For>
-            </ul>
-          </Show>
-        </Show>
+        <Fold name="Found" sessions={found()} now={props.now} onChosen={props.onChosen} />
+        <Fold name="Archived" sessions={archived()} now={props.now} onChosen={props.onChosen} />
         <Show when={sessions().length === 0}>
           <p class="quiet indent small-text">No session yet.</p>
         </Show>
@@ -132,23 +114,73 @@ function ProjectSection(props: { project: Project; now: number; onChosen(): void
   )
 }
 
+/** Sessions that are out of the way until they are wanted. */
+function Fold(props: { name: string; sessions: SessionSummary[]; now: number; onChosen(): void }) {
+  const [open, setOpen] = createSignal(false)
+  return (
+    <Show when={props.sessions.length > 0}>
+      <button
+        type="button"
+        class="found indent"
+        aria-expanded={open()}
+        onClick={() => setOpen(open => !open)}
+      >
+        <span class="chevron" classList={{ open: open() }}>
+          <Icon name="chevron" size={14} />
+        </span>
+        {props.name} <span class="quiet">{props.sessions.length}</span>
+      </button>
+      <Show when={open()}>
+        <ul class="sessions">
+          <For each={props.sessions}>
+            {session => <SessionEntry session={session} now={props.now} onChosen={props.onChosen} />}
+          </For>
+        </ul>
+      </Show>
+    </Show>
+  )
+}
+
 function SessionEntry(props: { session: SessionSummary; now: number; onChosen(): void }) {
   const app = useApp()
-  const state = () => (props.session.discovered ? 'open' : app.stateOf(props.session.sessionId))
+  const sessionId = () => props.session.sessionId
+  const state = () => (props.session.discovered ? 'open' : app.stateOf(sessionId()))
+  let openMenu = () => {}
+  const act = (id: string) => {
+    if (id === 'rename') app.askName(sessionId())
+    else
+      void app.attempt('The session was not moved', () => app.archive(sessionId(), !props.session.archived))
+  }
+  const entries = () => [
+    { id: 'rename', name: 'Rename…', description: 'F2' },
+    props.session.archived
+      ? { id: 'archive', name: 'Put back', description: 'into the list' }
+      : { id: 'archive', name: 'Archive', description: 'the conversation is kept' },
+  ]
   return (
-    <li>
+    <li
+      class="session-row"
+      onContextMenu={event => {
+        if (props.session.discovered) return
+        event.preventDefault()
+        openMenu()
+      }}
+    >
       <button
         type="button"
         class="session"
-        aria-current={app.tabs().active === props.session.sessionId ? 'page' : undefined}
+        aria-current={app.tabs().active === sessionId() ? 'page' : undefined}
         title={props.session.title}
         onClick={() => {
-          app.select(props.session.sessionId)
+          app.select(sessionId())
           props.onChosen()
+        }}
+        onKeyDown={event => {
+          if (event.key === 'F2' && !props.session.discovered) app.askName(sessionId())
         }}
       >
         <AgentMark cliType={props.session.cliType} />
-        <span class="ellipsis">{app.titleOf(props.session.sessionId)}</span>
+        <span class="ellipsis">{app.titleOf(sessionId())}</span>
         <Show
           when={state() !== 'open'}
           fallback={<time class="quiet">{relativeTime(props.session.lastActivity, props.now)}</time>}
@@ -156,6 +188,20 @@ function SessionEntry(props: { session: SessionSummary; now: number; onChosen():
           <StateDot state={state()} />
         </Show>
       </button>
+      {/* What was found outside is not ours to name until it is opened here. */}
+      <Show when={!props.session.discovered}>
+        <Menu
+          label={`More about ${app.titleOf(sessionId())}`}
+          button={<Icon name="more" size={14} />}
+          class="icon-button"
+          align="end"
+          entries={entries()}
+          onChoose={act}
+          opener={open => {
+            openMenu = open
+          }}
+        />
+      </Show>
     </li>
   )
 }
@@ -175,6 +221,8 @@ function ProjectButtons(props: { project: Project; onChosen(): void }) {
     if (id === 'trust') app.askTrust({ project: props.project })
     else if (id === 'revoke')
       void app.attempt('Trust was not taken back', () => app.trust(props.project, false))
+    else if (id === 'archived')
+      void app.attempt('They could not be read', () => app.showArchived(props.project.projectId))
     else if (id === 'remove')
       void app.attempt('The project was not removed', () => app.removeProject(props.project))
     else start(id.slice('new:'.length))
@@ -189,6 +237,7 @@ function ProjectButtons(props: { project: Project; onChosen(): void }) {
     props.project.trusted
       ? { id: 'revoke', name: 'Take back trust', description: 'ends its agents and language servers' }
       : { id: 'trust', name: 'Trust this folder…', description: props.project.path },
+    { id: 'archived', name: 'Show archived sessions', description: 'and ended ones' },
     { id: 'remove', name: 'Remove from the list', description: 'files and sessions stay' },
   ]
   return (

@@ -17,6 +17,7 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
     if (moved && moved !== target) app.move(moved, app.tabs().open.indexOf(target))
   }
   const onKey = (event: KeyboardEvent, sessionId: string) => {
+    if (event.key === 'F2') app.askName(sessionId)
     if (!event.altKey || !event.shiftKey) return
     const step = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0
     if (step === 0) return
@@ -74,6 +75,7 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
                   aria-current={app.tabs().active === sessionId ? 'page' : undefined}
                   title={app.titleOf(sessionId)}
                   onClick={() => app.select(sessionId)}
+                  onDblClick={() => app.askName(sessionId)}
                   onKeyDown={event => onKey(event, sessionId)}
                 >
                   <AgentMark cliType={app.lists.sessions[sessionId]?.cliType} />

@@ -1,8 +1,9 @@
-// Everything by name: sessions, projects, files of the current project, commands.
+// Everything by name: sessions, projects, commands; files, symbols and code of the current project.
 
 import { createEffect, createMemo, createSignal, For, on, onCleanup, Show } from 'solid-js'
 import * as api from '../../api'
 import { useApp } from '../../store/app'
+import { type Found, foundOf, NOTHING } from '../../store/codeSearch'
 import {
   notifications,
   setNotifications,
@@ -15,12 +16,18 @@ import {
 import { Dialog } from '../Dialog'
 
 interface Entry {
-  group: 'Commands' | 'Sessions' | 'New session' | 'Files'
+  group: 'Commands' | 'Sessions' | 'New session' | 'Files' | 'Code'
   name: string
   detail: string
+  /** A line of code, shown below. */
+  code?: string
   run(): void
 }
 
+/** How many passages of code are shown. */
+const MAX_HITS = 8
+/** How long the typing rests before the server is asked. */
+const SEARCH_AFTER_MS = 120
 const THEMES: Theme[] = ['system', 'light', 'dark']
 
 export function Palette(props: {
@@ -32,13 +39,22 @@ export function Palette(props: {
   const [query, setQuery] = createSignal('')
   const [marked, setMarked] = createSignal(0)
   const [files, setFiles] = createSignal<string[]>([])
+  const [code, setCode] = createSignal<Found>(NOTHING)
   const active = () => app.tabs().active
+  /** The project that is searched: the shown session's, else the first. */
+  const project = () => app.projectOf(active()) ?? app.lists.projects[0]
 
   const commands = (): Entry[] => [
     command('Add a project…', '', props.onAdd),
     ...(active()
       ? [
           command('Close this tab', 'Alt W', () => app.close(active() ?? '')),
+          command('Rename this session…', 'F2', () => app.askName(active())),
+          command(
+            'Archive this session',
+            '',
+            () => void app.attempt('It was not archived', () => app.archive(active() ?? '', true)),
+          ),
           command('Next tab', 'Alt ]', () => app.step(1)),
           command('Previous tab', 'Alt [', () => app.step(-1)),
           command(
@@ -106,13 +122,31 @@ export function Palette(props: {
           run: () => void app.create(project, agent.cliType),
         })),
     )
+  /** Puts a place into the message that is being written; without one, onto the clipboard. */
+  const take = (place: string) => {
+    if (active()) app.insert(`@${place}`)
+    else void app.attempt('Not copied', () => navigator.clipboard.writeText(place))
+  }
+  const taken = () => (active() ? 'into the message' : 'copy the path')
   const found = (): Entry[] =>
-    files().map(file => ({
-      group: 'Files',
-      name: file,
-      detail: 'copy the path',
-      run: () => void app.attempt('Not copied', () => navigator.clipboard.writeText(file)),
-    }))
+    files().map(file => ({ group: 'Files', name: file, detail: taken(), run: () => take(file) }))
+  const inCode = (): Entry[] => {
+    const found = code()
+    const searched = project()
+    if (found.kind === 'hits') {
+      return found.hits.map(hit => ({
+        group: 'Code',
+        name: hit.name,
+        detail: hit.place,
+        code: hit.line,
+        run: () => take(hit.place),
+      }))
+    }
+    if (found.kind === 'wait') return [{ group: 'Code', name: found.why, detail: '', run: () => {} }]
+    if (!searched) return []
+    const index = () => void app.attempt('It was not indexed', () => app.indexProject(searched))
+    return [{ group: 'Code', name: `Index ${searched.name} to search its code`, detail: '', run: index }]
+  }
 
   const entries = createMemo<Entry[]>(() => {
     const wanted = query().toLowerCase().split(/\s+/).filter(Boolean)
@@ -121,25 +155,38 @@ export function Palette(props: {
       return wanted.every(word => text.includes(word))
     }
     const first = wanted.length === 0 ? sessions().slice(0, 6) : sessions().filter(matches).slice(0, 12)
-    return [...first, ...starts().filter(matches), ...commands().filter(matches), ...found().slice(0, 12)]
+    return [
+      ...first,
+      ...starts().filter(matches),
+      ...commands().filter(matches),
+      ...found().slice(0, 8),
+      ...inCode(),
+    ]
   })
   createEffect(on(query, () => setMarked(0)))
   createEffect(
     on(query, query => {
-      const project = app.projectOf(active())
-      if (query.length < 2 || !project) {
+      const searched = project()
+      if (query.trim().length < 2 || !searched) {
         setFiles([])
+        setCode(NOTHING)
         return
       }
-      const wait = setTimeout(
-        () =>
-          api.projectFiles(project.projectId, query).then(
-            answer => setFiles(answer.files),
-            () => setFiles([]),
-          ),
-        100,
-      )
-      onCleanup(() => clearTimeout(wait))
+      let current = true
+      const wait = setTimeout(() => {
+        api.projectFiles(searched.projectId, query).then(
+          answer => current && setFiles(answer.files),
+          () => current && setFiles([]),
+        )
+        api.searchCode(searched.path, query, MAX_HITS).then(
+          answer => current && setCode(foundOf(answer)),
+          () => current && setCode(NOTHING),
+        )
+      }, SEARCH_AFTER_MS)
+      onCleanup(() => {
+        current = false
+        clearTimeout(wait)
+      })
     }),
   )
 
@@ -164,11 +211,11 @@ export function Palette(props: {
         class="palette-input"
         type="text"
         role="combobox"
-        aria-label="Search sessions, files and commands"
+        aria-label="Search sessions, files, code and commands"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={entries().length > 0 ? `palette-${marked()}` : undefined}
-        placeholder="Sessions, files, commands…"
+        placeholder="Sessions, files, code, commands…"
         autocomplete="off"
         spellcheck={false}
         autofocus
@@ -193,6 +240,7 @@ export function Palette(props: {
               <span class="palette-entry">
                 <span class="ellipsis">{entry.name}</span>
                 <span class="quiet ellipsis">{entry.detail}</span>
+                <Show when={entry.code}>{code => <code class="palette-code ellipsis">{code()}</code>}</Show>
               </span>
             </li>
           )}
