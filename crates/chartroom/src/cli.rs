@@ -15,6 +15,7 @@ mod lsp;
 mod lsp_service;
 mod mcp;
 mod outline;
+mod running;
 mod search;
 mod serve;
 mod settings;

@@ -48,6 +48,17 @@ impl DataFolder {
         Ok(Self { path: path.to_owned() })
     }
 
+    /// Opens the folder for commands that can answer without writing: on a full disk or a read-only mount what is there
+    /// is still read, and whoever must write says so itself.
+    pub fn open_to_read(path: &Path) -> Result<Self, DataError> {
+        match Self::open(path) {
+            Err(DataError::Unwritable { .. }) if std::fs::read_dir(path).is_ok() => {
+                Ok(Self { path: path.to_owned() })
+            }
+            other => other,
+        }
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }

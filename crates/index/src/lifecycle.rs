@@ -22,7 +22,7 @@ use chartroom_protocol::index::{ManageAction, ManageIndexParams, ManageIndexResp
 use crate::identity::canonical_root;
 use crate::service::Core;
 
-pub(crate) use answer::stale_hints;
+pub(crate) use answer::{finished, stale_hints};
 pub(crate) use build::BuildJob;
 pub(crate) use files::{Batch, changes_of};
 pub(crate) use recovery::recover_interrupted;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chartroom_protocol::index::{IndexingProgress, ManageAction};
+use chartroom_protocol::index::{IndexingProgress, ManageAction, Operation, OperationPhase};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +36,8 @@ pub(crate) struct Core {
     pub(crate) git: GitProbe,
     pub(crate) runs: Mutex<HashMap<String, Arc<Run>>>,
     pub(crate) syncs: Mutex<HashMap<String, Arc<RootSync>>>,
+    /// How the last build of each root in this process ended; true even when the catalog could not be told.
+    pub(crate) ends: Mutex<HashMap<String, Ended>>,
     /// What a person should know: the catalog was damaged and set aside, say.
     pub(crate) notices: Mutex<Vec<String>>,
 }
@@ -49,6 +51,15 @@ pub(crate) struct Run {
     pub(crate) cancel: CancellationToken,
     /// Turns true when the run has ended, well or not.
     pub(crate) ended: watch::Sender<bool>,
+}
+
+/// The end of a build.
+#[derive(Debug, Clone)]
+pub(crate) struct Ended {
+    pub(crate) operation_id: String,
+    pub(crate) phase: OperationPhase,
+    /// Why, unless it completed.
+    pub(crate) message: Option<String>,
 }
 
 /// A store that can only be read: what the read tools get instead of the store.
@@ -109,6 +120,17 @@ impl Core {
 
     pub(crate) fn run_of(&self, root: &str) -> Option<Arc<Run>> {
         lock(&self.runs).get(root).cloned()
+    }
+
+    /// The receipt of a codebase's last operation, with the end that this process knows better than the catalog.
+    pub(crate) fn receipt(&self, root: &str, info: Option<&CodebaseInfo>) -> Option<Operation> {
+        let mut operation = info?.operation.clone()?;
+        let ends = lock(&self.ends);
+        if let Some(ended) = ends.get(root).filter(|ended| ended.operation_id == operation.operation_id) {
+            operation.phase = ended.phase;
+            operation.message = ended.message.clone();
+        }
+        Some(operation)
     }
 
     pub(crate) fn sync_of(&self, root: &str) -> Arc<RootSync> {

@@ -23,9 +23,18 @@ pub(crate) fn for_tools(config: &Config, data: &DataFolder, gate: &SpawnGate) ->
 
 /// Opens the index for one command.
 pub(crate) fn once(config: &Config, data: &DataFolder) -> anyhow::Result<IndexService> {
-    let trust = Arc::new(TrustStore::open(data.path()).context("reading which folders are trusted")?);
-    let keeper = Keeper::current_exe().context("finding this program's own file")?;
-    open(config, data, GitProbe::through(SpawnGate::new(keeper, trust, data.path())), false)
+    // Without it (a read-only data folder) no git is started; the index answers all the same.
+    let git = match TrustStore::open(data.path()) {
+        Ok(trust) => {
+            let keeper = Keeper::current_exe().context("finding this program's own file")?;
+            GitProbe::through(SpawnGate::new(keeper, Arc::new(trust), data.path()))
+        }
+        Err(error) => {
+            tracing::warn!(%error, "git is not asked which files changed");
+            GitProbe::none()
+        }
+    };
+    open(config, data, git, false)
 }
 
 fn open(

@@ -1,8 +1,8 @@
 //! `chartroom index …`: the index of a folder, by hand.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
+use anyhow::Context as _;
 use chartroom_index::{IndexService, tools};
 use chartroom_protocol::index::{
     IndexStatus, IndexingProgress, ManageAction, ManageIndexParams, ManageIndexResponse,
@@ -11,13 +11,10 @@ use clap::Subcommand;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::{answer, block_on, settings};
+use super::{answer, block_on, running, settings};
 use crate::app::index;
 use crate::config::Overrides;
 use crate::exit::{Failure, Outcome};
-
-/// How often another process's build is looked at.
-const POLL: Duration = Duration::from_millis(500);
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -59,7 +56,7 @@ struct Target {
     /// More ignore patterns (gitignore syntax), kept for this folder
     #[arg(long = "ignore", value_name = "PATTERN")]
     ignore: Vec<String>,
-    /// Do not wait for the end of create and reindex. The build goes on only while a Chartroom of yours runs
+    /// Do not wait for the end of create and reindex: the Chartroom that runs on this data folder builds
     #[arg(long)]
     no_wait: bool,
     #[command(flatten)]
@@ -86,14 +83,13 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             Action::List(output) => return list(&service, &output).await,
             Action::Prune(output) => return prune(&service, &output).await,
         };
+        let builds = matches!(action, ManageAction::Create | ManageAction::Reindex);
+        if builds && target.no_wait {
+            return hand_over(&params(action, &target), &target.output);
+        }
         let mut response = service.manage(params(action, &target)).await;
-        let building = response.status == IndexStatus::Ok
-            && matches!(action, ManageAction::Create | ManageAction::Reindex);
-        if building {
-            if target.no_wait {
-                return hand_over(&service, &response, &target.output).await;
-            }
-            response = wait(&service, &response.path, !target.output.json).await;
+        if builds && response.status == IndexStatus::Ok {
+            response = wait(&service, response, !target.output.json).await;
         }
         print(&response, &target.output)
     })
@@ -102,7 +98,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 /// Opens the index for this command.
 pub(super) fn open() -> Result<IndexService, Failure> {
     let loaded = settings::load(Overrides::default())?;
-    let data = settings::data()?;
+    let data = settings::data_to_read()?;
     Ok(index::once(&loaded.config, &data)?)
 }
 
@@ -124,7 +120,8 @@ fn params(action: ManageAction, target: &Target) -> ManageIndexParams {
 }
 
 /// Waits for this process's build with a bar, and ends it cleanly at Ctrl-C.
-async fn wait(service: &IndexService, root: &str, bar: bool) -> ManageIndexResponse {
+async fn wait(service: &IndexService, started: ManageIndexResponse, bar: bool) -> ManageIndexResponse {
+    let root = started.path.as_str();
     let progress = service.progress(root);
     let bar = if bar { new_bar() } else { ProgressBar::hidden() };
     let draw = async {
@@ -145,23 +142,25 @@ async fn wait(service: &IndexService, root: &str, bar: bool) -> ManageIndexRespo
         }
     }
     bar.finish_and_clear();
-    service.manage(ManageIndexParams::new(ManageAction::Status, root)).await
+    service.finish(started).await
 }
 
-/// `--no-wait`: another process must do the work, because this one ends now; without one the build is waited for.
-async fn hand_over(
-    service: &IndexService,
-    response: &ManageIndexResponse,
-    output: &Output,
-) -> Result<Outcome, Failure> {
-    print(response, output)?;
-    while service.progress(&response.path).is_some() {
-        tokio::select! {
-            () = service.wait(&response.path) => {}
-            () = tokio::time::sleep(POLL) => {}
-        }
-    }
-    Ok(Outcome::Done)
+/// `--no-wait`: the Chartroom that serves this data folder builds, because this process ends now. No build is left behind
+/// without somebody who answers for it, so that without a server there is nothing to hand over to.
+fn hand_over(params: &ManageIndexParams, output: &Output) -> Result<Outcome, Failure> {
+    let data = settings::data()?;
+    let Some(origin) = data.running_server() else {
+        return Err(Failure::impossible(
+            "--no-wait needs a running Chartroom that builds the index; start one with `chartroom serve`, or leave --no-wait away",
+        ));
+    };
+    let body = serde_json::to_string(params)
+        .map_err(|error| Failure::impossible(format!("the request cannot be written ({error})")))?;
+    let text = running::post(&data, &origin, "/api/index/manage", &body)
+        .with_context(|| format!("the Chartroom at {origin} did not take the build; leave --no-wait away"))?;
+    let response: ManageIndexResponse = serde_json::from_str(&text)
+        .with_context(|| format!("the Chartroom at {origin} is of another version; leave --no-wait away"))?;
+    print(&response, output)
 }
 
 fn new_bar() -> ProgressBar {

@@ -19,6 +19,13 @@ pub(super) fn data() -> Result<DataFolder, Failure> {
         .map_err(|error| Failure::impossible(error.to_string()))
 }
 
+/// Opens the data folder, also where it cannot be written.
+pub(super) fn data_to_read() -> Result<DataFolder, Failure> {
+    DataFolder::default_path()
+        .and_then(|path| DataFolder::open_to_read(&path))
+        .map_err(|error| Failure::impossible(error.to_string()))
+}
+
 pub(super) fn print_schema() -> Result<Outcome, Failure> {
     let schema = serde_json::to_string_pretty(&Config::schema())
         .map_err(|error| Failure::impossible(format!("the schema cannot be written ({error})")))?;

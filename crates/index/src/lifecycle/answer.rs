@@ -2,14 +2,15 @@
 
 use chartroom_protocol::index::{
     ActiveMutation, Compatibility, Hints, IndexStatus, IndexingProgress, ManageAction, ManageHint,
-    ManageIndexParams, ManageIndexResponse, ManageReason, ReindexReason, RuntimeOwner, StaleLocal,
+    ManageIndexParams, ManageIndexResponse, ManageReason, OperationPhase, ReindexReason, RuntimeOwner,
+    StaleLocal,
 };
 
 use super::RETRY_AFTER_MS;
 use crate::catalog::CodebaseInfo;
 use crate::lease::LeaseError;
 use crate::proof::{Proof, StaleReason};
-use crate::service::{Core, GateFacts};
+use crate::service::{Core, Ended, GateFacts};
 use crate::tools::answer::{progress_of, reindex_message, stale_message};
 
 /// An envelope that says `text`.
@@ -178,6 +179,44 @@ pub(super) fn owner_conflict(
     let mut response = manage_envelope(params, root, IndexStatus::Blocked, reason, text);
     response.hints = Some(Hints { runtime_owners: Some(owners), ..Hints::default() });
     response
+}
+
+/// The last word on a build: the state after it, in the words of the action that asked for it. A build that failed is an
+/// error even where the former index still answers.
+pub(crate) fn finished(
+    started: ManageIndexResponse,
+    mut status: ManageIndexResponse,
+    ended: Option<Ended>,
+) -> ManageIndexResponse {
+    let answers = status.status == IndexStatus::Ok;
+    let operation = status.operation.as_ref().filter(|operation| {
+        started.operation.as_ref().is_some_and(|begun| begun.operation_id == operation.operation_id)
+    });
+    let end = ended.map(|ended| (ended.phase, ended.message)).or_else(|| {
+        operation
+            .filter(|operation| operation.phase.is_terminal())
+            .map(|operation| (operation.phase, operation.message.clone()))
+    });
+    if let Some((phase, message)) = end.filter(|(phase, _)| *phase != OperationPhase::Completed) {
+        let failed = if phase == OperationPhase::Cancelled { "was ended" } else { "failed" };
+        let mut text =
+            format!("Indexing of codebase '{}' {failed}: {}.", started.path, message.unwrap_or_default());
+        text.push_str(if answers {
+            " The former index is as it was and answers."
+        } else {
+            " Nothing is indexed; run it again once the cause is gone."
+        });
+        status.status = IndexStatus::Error;
+        status.reason = None;
+        status.message = text.clone();
+        status.human_text = text;
+    }
+    status.action = started.action;
+    status.preflight = started.preflight;
+    let mut warnings = started.warnings;
+    warnings.append(&mut status.warnings);
+    status.warnings = warnings;
+    status
 }
 
 /// What the index was made with and what this runtime is.

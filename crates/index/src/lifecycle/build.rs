@@ -16,7 +16,7 @@ use crate::content::{ScanError, ScanOptions};
 use crate::embed::EmbedError;
 use crate::lease::Lease;
 use crate::proof::Proof;
-use crate::service::{Core, GateFacts, Run, lock};
+use crate::service::{Core, Ended, GateFacts, Run, lock};
 use crate::store::{Counts, GenerationWriter, JournalEntry, Manifest, MarkerDoc, StoreError};
 
 /// More than this is not indexed; the answer says so.
@@ -41,6 +41,8 @@ pub(crate) struct BuildJob {
     /// The entry as it was before; a searchable one stays if this fails.
     previous: Option<CodebaseInfo>,
     options: CodebaseOptions,
+    /// Set when it has run.
+    end: Option<(OperationPhase, Option<String>)>,
 }
 
 /// Why a build came to nothing.
@@ -56,6 +58,15 @@ pub(crate) enum BuildError {
     Cancelled,
     #[error(transparent)]
     Save(#[from] SaveError),
+}
+
+impl BuildError {
+    fn phase(&self) -> OperationPhase {
+        match self {
+            Self::Cancelled => OperationPhase::Cancelled,
+            Self::Scan(_) | Self::Store(_) | Self::Embed(_) | Self::Save(_) => OperationPhase::Failed,
+        }
+    }
 }
 
 impl BuildJob {
@@ -77,6 +88,7 @@ impl BuildJob {
             entry,
             previous,
             options,
+            end: None,
         }
     }
 
@@ -84,8 +96,14 @@ impl BuildJob {
     pub(crate) fn run(mut self) {
         let outcome = self.build();
         let saved = match outcome {
-            Ok((counts, status)) => self.succeed(counts, status),
-            Err(error) => self.fail(&error),
+            Ok((counts, status)) => {
+                self.end = Some((OperationPhase::Completed, None));
+                self.succeed(counts, status)
+            }
+            Err(error) => {
+                self.end = Some((error.phase(), Some(error.to_string())));
+                self.fail(&error)
+            }
         };
         if let Err(error) = saved {
             // The marker (or its absence) still tells the truth; only the receipt is missing.
@@ -193,12 +211,6 @@ impl BuildJob {
 
     fn fail(&mut self, error: &BuildError) -> Result<(), SaveError> {
         let now = jiff::Timestamp::now().to_string();
-        let phase = match error {
-            BuildError::Cancelled => OperationPhase::Cancelled,
-            BuildError::Scan(_) | BuildError::Store(_) | BuildError::Embed(_) | BuildError::Save(_) => {
-                OperationPhase::Failed
-            }
-        };
         tracing::warn!(root = self.root, %error, "a build failed");
         let mut entry = self.entry.with_state(self.state_after_failure(error), &now);
         if let Some(previous) = self.previous.as_ref().filter(|previous| previous.state.is_searchable()) {
@@ -207,7 +219,7 @@ impl BuildJob {
         }
         entry.operation = self.entry.operation.clone();
         entry.progress = None;
-        self.conclude(&mut entry, phase, Some(error.to_string()), &now);
+        self.conclude(&mut entry, error.phase(), Some(error.to_string()), &now);
         self.save_finally(entry)
     }
 
@@ -299,6 +311,11 @@ impl BuildJob {
 
 impl Drop for BuildJob {
     fn drop(&mut self) {
+        let (phase, message) =
+            self.end.take().unwrap_or((OperationPhase::Failed, Some("it was not run to its end".into())));
+        // First: whoever finds no run any more finds how it ended.
+        let ended = Ended { operation_id: self.run.operation_id.clone(), phase, message };
+        lock(&self.core.ends).insert(self.root.clone(), ended);
         let mut runs = lock(&self.core.runs);
         if runs.get(&self.root).is_some_and(|run| run.operation_id == self.run.operation_id) {
             runs.remove(&self.root);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chartroom_protocol::index::{
     DebugProofCheck, Hints, IndexStatus, ManageAction, ManageHint, ManageIndexParams, ManageIndexResponse,
-    ManageReason, ProofReason, Warning,
+    ManageReason, OperationPhase, ProofReason, Warning,
 };
 
 use super::{Target, answer};
@@ -30,6 +30,7 @@ pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
         checked.proof,
     );
     let progress = core.progress(root).or_else(|| progress_of(info));
+    let receipt = core.receipt(root, info);
     let mut response = match verdict {
         Verdict::RequiresReindex(reason) => answer::requires_reindex(core, params, root, info, reason),
         Verdict::Ok { .. } | Verdict::NotReady if building => {
@@ -62,12 +63,26 @@ pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
             ));
             response
         }
-        Verdict::Interrupted => failed(params, root, "indexing was interrupted: its process ended"),
+        Verdict::Interrupted => {
+            let why = receipt.as_ref().and_then(|operation| operation.message.as_deref());
+            failed(params, root, why.unwrap_or("indexing was interrupted: its process ended"))
+        }
         Verdict::NotIndexed => match info.map(|info| &info.state) {
             Some(CodebaseState::IndexFailed { error_message, .. }) => failed(params, root, error_message),
             _ => answer::not_indexed(params, root),
         },
     };
+    if let (Verdict::Ok { .. }, false, Some(operation)) = (verdict, building, &receipt)
+        && operation.phase == OperationPhase::Failed
+    {
+        let why = operation.message.as_deref().unwrap_or("the reason is not known");
+        let text = format!(
+            "The last {} failed: {why}. The former index is as it was and answers.",
+            operation.action.as_str()
+        );
+        response.human_text.push_str(&format!("\n{text}"));
+        response.warnings.push(Warning::new("LAST_BUILD_FAILED", text));
+    }
     if matches!(verdict, Verdict::Ok { unproven: true }) {
         let reason = ProofReason::ProbeFailed;
         let hints = response.hints.get_or_insert_with(Hints::default);
@@ -97,7 +112,7 @@ pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
             response.human_text.push_str(&format!("\nIndexed fingerprint: {indexed}"));
         }
     }
-    response.operation = info.and_then(|info| info.operation.clone());
+    response.operation = receipt;
     response
 }
 

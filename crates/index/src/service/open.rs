@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use chartroom_protocol::index::{
-    CallGraphParams, CallGraphResponse, FileOutlineParams, FileOutlineResponse, IndexConfig,
-    IndexingProgress, ListCodebasesResponse, ManageIndexParams, ManageIndexResponse, ReadFileParams,
-    ReadFileResponse, SearchCodebaseParams, SearchCodebaseResponse, StoreConfig,
+    CallGraphParams, CallGraphResponse, FileOutlineParams, FileOutlineResponse, IndexConfig, IndexStatus,
+    IndexingProgress, ListCodebasesResponse, ManageAction, ManageIndexParams, ManageIndexResponse,
+    ReadFileParams, ReadFileResponse, SearchCodebaseParams, SearchCodebaseResponse, StoreConfig,
 };
 use tokio::sync::watch;
 
@@ -157,6 +157,25 @@ impl IndexService {
         }
     }
 
+    /// Waits for the build that this answer started, and says what came of it. An answer that started none comes back as
+    /// it is.
+    pub async fn finish(&self, started: ManageIndexResponse) -> ManageIndexResponse {
+        let builds = matches!(started.action, ManageAction::Create | ManageAction::Reindex);
+        let Some(operation) =
+            started.operation.as_ref().filter(|_| builds && started.status == IndexStatus::Ok)
+        else {
+            return started;
+        };
+        let operation_id = operation.operation_id.clone();
+        self.wait(&started.path).await;
+        let ended = lock(&self.core.ends)
+            .get(&started.path)
+            .filter(|ended| ended.operation_id == operation_id)
+            .cloned();
+        let status = self.manage(ManageIndexParams::new(ManageAction::Status, &started.path)).await;
+        lifecycle::finished(started, status, ended)
+    }
+
     /// How far this process's build of a root is; `None` when none runs.
     pub fn progress(&self, path: &str) -> Option<watch::Receiver<IndexingProgress>> {
         let root = canonical_root(path.as_ref());
@@ -231,6 +250,7 @@ impl Core {
             git: settings.git.clone(),
             runs: Mutex::default(),
             syncs: Mutex::default(),
+            ends: Mutex::default(),
             notices: Mutex::default(),
         }
     }
