@@ -67,6 +67,14 @@ impl EmbeddedStore {
         Err(StoreError::Unavailable(format!("the index of {root} is being replaced over and over")))
     }
 
+    /// Every file of the published generation with one digest over all that is stored of it: two indexes of the same text
+    /// have the same list, however each came to be.
+    pub fn file_digests(&self, root: &str) -> Result<std::collections::BTreeMap<String, String>, StoreError> {
+        let Some(generation) = self.published(root)? else { return Ok(Default::default()) };
+        let digests = generation.file_digests()?;
+        Ok(digests.into_iter().map(|(path, digest)| (path, digest.to_hex().to_string())).collect())
+    }
+
     fn forget(&self, root: &str) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(root);
     }

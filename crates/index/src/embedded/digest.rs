@@ -8,17 +8,27 @@ use crate::store::StoreError;
 
 /// The digest of a generation: files by path, whatever order they were written in.
 pub(super) fn of(db: &Connection) -> Result<String, StoreError> {
+    let mut hasher = blake3::Hasher::new();
+    for (_, digest) in files(db)? {
+        hasher.update(digest.as_bytes());
+    }
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// Every file with the digest of its path, text, chunks, symbols, references and vectors.
+pub(super) fn files(db: &Connection) -> Result<Vec<(String, blake3::Hash)>, StoreError> {
     let mut files = db
         .prepare("SELECT path, language, hash, keys, content, facts, text FROM files ORDER BY path")
         .map_err(store_error)?;
     let mut vector = db.prepare("SELECT value FROM vectors WHERE key = ?1").map_err(store_error)?;
-    let mut hasher = blake3::Hasher::new();
-    let mut part = |bytes: &[u8]| {
-        hasher.update(&(bytes.len() as u64).to_le_bytes());
-        hasher.update(bytes);
-    };
+    let mut digests = Vec::new();
     let mut rows = files.query([]).map_err(store_error)?;
     while let Some(found) = rows.next().map_err(store_error)? {
+        let mut hasher = blake3::Hasher::new();
+        let mut part = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        };
         for column in 0..3 {
             part(found.get::<_, String>(column).map_err(store_error)?.as_bytes());
         }
@@ -35,6 +45,7 @@ pub(super) fn of(db: &Connection) -> Result<String, StoreError> {
                 .map_err(store_error)?;
             part(&value.unwrap_or_default());
         }
+        digests.push((found.get(0).map_err(store_error)?, hasher.finalize()));
     }
-    Ok(hasher.finalize().to_hex().to_string())
+    Ok(digests)
 }

@@ -51,6 +51,10 @@ impl Generation {
         Ok(text.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))))
     }
 
+    pub(super) fn file_digests(&self) -> Result<Vec<(String, blake3::Hash)>, StoreError> {
+        digest::files(&self.db())
+    }
+
     fn db(&self) -> MutexGuard<'_, Connection> {
         self.db.lock().unwrap_or_else(PoisonError::into_inner)
     }
