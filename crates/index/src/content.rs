@@ -16,6 +16,7 @@ use std::path::Path;
 use chartroom_protocol::index::{
     GroupBy, NoiseMitigation, RankingMode, ResultMode, SearchResult, SearchScope,
 };
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::embed::Embedder;
@@ -67,6 +68,32 @@ pub struct Scan {
     pub unscanned: Vec<String>,
     /// Files whose bytes were hashed.
     pub hashed: u64,
+    /// What somebody may miss.
+    pub left_out: LeftOut,
+}
+
+/// What a scan met and left out though no rule ignores it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LeftOut {
+    /// Folders that cannot be read, sorted; the first few.
+    pub unreadable_folders: Vec<String>,
+    /// Files that cannot be read.
+    pub unreadable_files: u64,
+    /// Files of a known kind that are larger than what is indexed.
+    pub too_large: u64,
+    /// Files and folders whose names are not UTF-8.
+    pub not_utf8: u64,
+}
+
+impl LeftOut {
+    /// Folders that are named.
+    pub const NAMED: usize = 10;
+
+    /// Whether nothing was.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Why a folder could not be scanned at all.

@@ -17,7 +17,7 @@ use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
 use rayon::prelude::*;
 
 use crate::chunk::{FileMeta, MAX_FILE_BYTES, indexable};
-use crate::content::{Scan, ScanError, ScanOptions, ScannedFile};
+use crate::content::{LeftOut, Scan, ScanError, ScanOptions, ScannedFile};
 use crate::store::{FileStamp, Manifest};
 
 /// Folders and files that are no source of a project, besides what the walker leaves out by itself.
@@ -69,7 +69,7 @@ pub fn scan(root: &Path, previous: &Manifest, options: &ScanOptions) -> Result<S
         Err(_) if !root.exists() => return Err(ScanError::Missing(shown)),
         Err(error) => return Err(ScanError::Unreadable { path: shown, reason: error.to_string() }),
     };
-    let (met, unscanned) = walk_folder(&canonical, options)?;
+    let (met, unscanned, left_out) = walk_folder(&canonical, options)?;
     let looked: Vec<(Met, Option<FileStamp>, Looked)> = met
         .into_par_iter()
         .map(|met| {
@@ -78,11 +78,14 @@ pub fn scan(root: &Path, previous: &Manifest, options: &ScanOptions) -> Result<S
             (met, known, looked)
         })
         .collect();
-    Ok(compare(previous, looked, unscanned))
+    Ok(compare(previous, looked, unscanned, left_out))
 }
 
-/// Every file that may be for the index, and the folders that could not be read.
-fn walk_folder(root: &CanonicalRoot, options: &ScanOptions) -> Result<(Vec<Met>, Vec<String>), ScanError> {
+/// Every file that may be for the index, the folders that could not be read, and what is left out.
+fn walk_folder(
+    root: &CanonicalRoot,
+    options: &ScanOptions,
+) -> Result<(Vec<Met>, Vec<String>, LeftOut), ScanError> {
     let ignore_patterns = IGNORED
         .iter()
         .map(|pattern| (*pattern).to_owned())
@@ -92,6 +95,7 @@ fn walk_folder(root: &CanonicalRoot, options: &ScanOptions) -> Result<(Vec<Met>,
         WalkOptions { ignore_patterns, max_file_size: Some(MAX_FILE_BYTES), ..WalkOptions::default() };
     let mut met = Vec::new();
     let mut unscanned = Vec::new();
+    let mut left_out = LeftOut::default();
     for event in walk::files(root, &walk_options) {
         match event {
             WalkEvent::File(file) => {
@@ -113,27 +117,36 @@ fn walk_folder(root: &CanonicalRoot, options: &ScanOptions) -> Result<(Vec<Met>,
                     });
                 }
             },
-            WalkEvent::TooLarge { .. } | WalkEvent::NotUtf8 { .. } => {}
+            WalkEvent::TooLarge { relative, .. } => {
+                let custom = has_custom_extension(&relative, &options.custom_extensions);
+                let meta = FileMeta { size: 0, custom };
+                left_out.too_large += u64::from(indexable(Path::new(&relative), meta, &[]).is_ok());
+            }
+            WalkEvent::NotUtf8 { .. } => left_out.not_utf8 += 1,
             WalkEvent::BadPattern { error } => {
                 tracing::warn!(%error, "index: an ignore pattern is not understood")
             }
         }
     }
-    Ok((met, compressed(unscanned)))
+    let unscanned = compressed(unscanned);
+    left_out.unreadable_folders = unscanned.iter().take(LeftOut::NAMED).cloned().collect();
+    Ok((met, unscanned, left_out))
 }
 
 fn compare(
     previous: &Manifest,
     looked: Vec<(Met, Option<FileStamp>, Looked)>,
     unscanned: Vec<String>,
+    left_out: LeftOut,
 ) -> Scan {
-    let mut scan = Scan::default();
+    let mut scan = Scan { left_out, ..Scan::default() };
     let mut present: BTreeMap<String, ()> = BTreeMap::new();
     for (met, known, looked) in looked {
         let rel_path = met.rel_path;
         let file = |stamp: FileStamp| ScannedFile { rel_path: rel_path.clone(), stamp };
         match looked {
-            Looked::Same | Looked::Unreadable => {}
+            Looked::Same => {}
+            Looked::Unreadable => scan.left_out.unreadable_files += 1,
             Looked::Touched(stamp) => {
                 scan.hashed += 1;
                 scan.touched.push(file(stamp));

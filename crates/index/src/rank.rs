@@ -45,6 +45,11 @@ pub fn search(
     let passes = Passes::prepare(embedder, &plan, &parsed.text);
     let mut warnings = passes.warnings();
     warnings.extend(bad_patterns);
+    if parsed.only_operators {
+        warnings.push(
+            "QUERY_ONLY_OPERATORS - the query has operators and no words to look for; add some".to_owned(),
+        );
+    }
 
     let mut limit = (request.limit * 8).clamp(32, MAX_CANDIDATES);
     // A subtree, a language, a pattern: what they leave may stand far down, so that more is asked for at once. Without

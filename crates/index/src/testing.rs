@@ -10,4 +10,5 @@ pub(crate) use faults::{Fault, Killed};
 
 mod fault_machine;
 mod lifecycle_tests;
+mod reasons;
 mod stability;

@@ -57,6 +57,24 @@ const REQUIREMENTS: &[(&str, &str)] = &[
     ("EXCL", "010 020 030 040 050"),
 ];
 
+/// Every outcome, status and reason that an answer about an index can carry.
+const INDEX_WORDS: &[(&str, &str)] = &[
+    (
+        "PROOF",
+        "valid missing_marker_doc invalid_marker_kind invalid_payload path_mismatch fingerprint_mismatch probe_failed",
+    ),
+    ("MANAGE", "ok not_ready not_indexed requires_reindex blocked error"),
+    (
+        "MANAGE-REASON",
+        "indexing not_indexed requires_reindex unnecessary_reindex_ignore_only preflight_unknown mutation_in_progress runtime_owner_conflict needs_create",
+    ),
+    ("READ", "ok not_ready not_indexed requires_reindex not_found unsupported ambiguous"),
+    (
+        "READ-REASON",
+        "indexing requires_reindex not_indexed missing_symbol unsupported_language missing_sidecar",
+    ),
+];
+
 /// Returns every id, in the documents' order.
 pub(crate) fn all() -> Vec<String> {
     let mut ids = Vec::new();
@@ -71,13 +89,16 @@ pub(crate) fn all() -> Vec<String> {
     ids.extend((1..=7).map(|n| format!("INV-{n}")));
     ids.extend((1..=8).map(|n| format!("ACC-{n}")));
     ids.extend(('A'..='G').map(|letter| format!("ISS-INDEX-STABILITY-{letter}")));
+    for (what, words) in INDEX_WORDS {
+        ids.extend(words.split(' ').map(|word| format!("INDEX-{what}-{word}")));
+    }
     ids
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_documents_have_87_test_cases_92_rules_52_edge_cases_128_requirements_and_22_of_the_index() {
+    fn the_documents_have_87_test_cases_92_rules_52_edge_cases_128_requirements_and_56_of_the_index() {
         let ids = super::all();
         let count = |prefix: &str| ids.iter().filter(|id| id.starts_with(prefix)).count();
         assert_eq!(
@@ -86,9 +107,10 @@ mod tests {
                 count("BR-"),
                 count("EC-"),
                 count("REQ-"),
-                count("INV-") + count("ACC-") + count("ISS-")
+                count("INV-") + count("ACC-") + count("ISS-"),
+                count("INDEX-")
             ),
-            (87, 92, 52, 128, 22)
+            (87, 92, 52, 128, 22, 34)
         );
     }
 }

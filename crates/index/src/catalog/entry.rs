@@ -3,6 +3,7 @@
 use chartroom_protocol::index::{FingerprintSource, IndexingProgress, Operation, ReindexReason};
 use serde::{Deserialize, Serialize};
 
+use crate::content::LeftOut;
 use crate::store::Fingerprint;
 
 /// What is known of a codebase.
@@ -32,6 +33,9 @@ pub struct CodebaseInfo {
     /// Stat of the root's ignore files at the last sync.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignore_control_signature: Option<String>,
+    /// What the last build or sync met and left out.
+    #[serde(default, skip_serializing_if = "LeftOut::is_empty")]
+    pub left_out: LeftOut,
     /// The last mutation's receipt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<Operation>,
@@ -155,6 +159,7 @@ impl CodebaseInfo {
             options: CodebaseOptions::default(),
             ignore_rules_version: None,
             ignore_control_signature: None,
+            left_out: LeftOut::default(),
             operation: None,
             progress: None,
             lease_generation: 0,

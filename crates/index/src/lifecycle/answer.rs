@@ -3,11 +3,12 @@
 use chartroom_protocol::index::{
     ActiveMutation, Compatibility, Hints, IndexStatus, IndexingProgress, ManageAction, ManageHint,
     ManageIndexParams, ManageIndexResponse, ManageReason, OperationPhase, ReindexReason, RuntimeOwner,
-    StaleLocal,
+    StaleLocal, Warning,
 };
 
 use super::RETRY_AFTER_MS;
 use crate::catalog::CodebaseInfo;
+use crate::content::LeftOut;
 use crate::lease::LeaseError;
 use crate::proof::{Proof, StaleReason};
 use crate::service::{Core, Ended, GateFacts};
@@ -124,6 +125,31 @@ pub(super) fn indexing(
     response
 }
 
+/// What somebody may look for in vain.
+pub(super) fn left_out(left_out: &LeftOut) -> Vec<Warning> {
+    let LeftOut { unreadable_folders, unreadable_files, too_large, not_utf8 } = left_out;
+    let mut warnings = Vec::new();
+    if !unreadable_folders.is_empty() {
+        let names = unreadable_folders.join("', '");
+        let text =
+            format!("Folders that cannot be read are not followed: '{names}'. Mend their permissions.");
+        warnings.push(Warning::new("FOLDERS_UNREADABLE", text));
+    }
+    let mut count = |code: &str, number: u64, text: &str| {
+        if number > 0 {
+            warnings.push(Warning::new(code, format!("{number} {text}")));
+        }
+    };
+    count("FILES_UNREADABLE", *unreadable_files, "file(s) cannot be read and are not indexed.");
+    count("FILES_TOO_LARGE", *too_large, "file(s) of more than 1 MB are not indexed.");
+    count(
+        "NAMES_NOT_UTF8",
+        *not_utf8,
+        "file(s) or folder(s) have names that are not UTF-8 and are not indexed.",
+    );
+    warnings
+}
+
 /// The lease was not given: a build answers `not_ready`, any other mutation `blocked`.
 pub(super) fn refused(
     core: &Core,
@@ -210,6 +236,9 @@ pub(crate) fn finished(
         status.reason = None;
         status.message = text.clone();
         status.human_text = text;
+    }
+    if status.status == IndexStatus::Ok {
+        status.reason = started.reason;
     }
     status.action = started.action;
     status.preflight = started.preflight;

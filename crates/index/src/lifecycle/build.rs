@@ -12,7 +12,7 @@ use chartroom_protocol::index::{FingerprintSource, IndexingProgress, OperationPh
 
 use super::files::{Batch, changes_of};
 use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseOptions, CodebaseState, SaveError};
-use crate::content::{ScanError, ScanOptions};
+use crate::content::{LeftOut, ScanError, ScanOptions};
 use crate::embed::EmbedError;
 use crate::lease::Lease;
 use crate::proof::Proof;
@@ -41,6 +41,7 @@ pub(crate) struct BuildJob {
     /// The entry as it was before; a searchable one stays if this fails.
     previous: Option<CodebaseInfo>,
     options: CodebaseOptions,
+    left_out: LeftOut,
     /// Set when it has run.
     end: Option<(OperationPhase, Option<String>)>,
 }
@@ -88,6 +89,7 @@ impl BuildJob {
             entry,
             previous,
             options,
+            left_out: LeftOut::default(),
             end: None,
         }
     }
@@ -141,6 +143,7 @@ impl BuildJob {
             full_hash: false,
         };
         let scan = (core.content.scan)(Path::new(&self.root), &Manifest::default(), &options)?;
+        self.left_out = scan.left_out;
         let total = scan.added.len();
         let started = Instant::now();
         let (mut done, mut chunks, mut saved_at) = (0, 0, Instant::now());
@@ -199,6 +202,7 @@ impl BuildJob {
         };
         let mut entry = self.entry.with_state(state, &now);
         entry.options = self.options.clone();
+        entry.left_out = self.left_out.clone();
         entry.index_fingerprint = Some(self.core.fingerprint.clone());
         entry.fingerprint_source = Some(FingerprintSource::Verified);
         entry.reindex_reason = None;

@@ -58,10 +58,13 @@ pub(super) fn reindex(
                 "IGNORE_POLICY_PROBE_FAILED",
                 "git could not say which files changed; the rebuild goes on.",
             )),
-            PreflightOutcome::Unknown => managed.response.warnings.push(Warning::new(
-                "REINDEX_PREFLIGHT_UNKNOWN",
-                "It is not known whether a sync would be enough; the rebuild goes on.",
-            )),
+            PreflightOutcome::Unknown => {
+                managed.response.reason = Some(ManageReason::PreflightUnknown);
+                managed.response.warnings.push(Warning::new(
+                    "REINDEX_PREFLIGHT_UNKNOWN",
+                    "It is not known whether a sync would be enough; the rebuild goes on.",
+                ));
+            }
             PreflightOutcome::ReindexUnnecessaryIgnoreOnly => managed.response.warnings.push(Warning::new(
                 "REINDEX_UNNECESSARY_IGNORE_ONLY",
                 "Every changed file is an ignore file; a sync would have been enough.",

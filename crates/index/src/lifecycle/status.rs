@@ -95,6 +95,9 @@ pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
             "The completion proof could not be checked now; this says nothing about the index.",
         ));
     }
+    if let Some(info) = info.filter(|_| matches!(verdict, Verdict::Ok { .. })) {
+        response.warnings.extend(answer::left_out(&info.left_out));
+    }
     if info.is_some() && !Path::new(root).exists() {
         response.human_text.push_str("\nThe folder is missing now (an unmounted disk?); its entry is kept.");
         response

@@ -74,7 +74,11 @@ pub(super) fn sync(core: &Arc<Core>, params: &ManageIndexParams, target: &Target
             Some(Hints { status: Some(ManageHint::new(ManageAction::Status, root)), ..Hints::default() });
     }
     response.freshness_decision = Some(decision);
-    response.operation = core.view().doc.codebases.get(root).and_then(|info| info.operation.clone());
+    let view = core.view();
+    if let Some(info) = view.doc.codebases.get(root) {
+        response.operation = info.operation.clone();
+        response.warnings.extend(answer::left_out(&info.left_out));
+    }
     response
 }
 

@@ -115,7 +115,7 @@ fn what_lies_below_an_unscanned_folder_is_kept() {
     let stamp = crate::store::FileStamp { hash: "x".into(), size: 1, mtime_ns: 1, ctime_ns: 1 };
     let files = ["locked/b.py", "locked-not/c.py"].map(|path| (path.to_owned(), stamp.clone()));
     let manifest = Manifest { files: BTreeMap::from(files), unscanned: vec![] };
-    let found = super::compare(&manifest, vec![], vec!["locked".into()]);
+    let found = super::compare(&manifest, vec![], vec!["locked".into()], Default::default());
     assert_eq!(found.removed, ["locked-not/c.py"]);
 }
 

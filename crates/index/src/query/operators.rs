@@ -18,6 +18,8 @@ pub struct ParsedQuery {
     pub operators: Operators,
     /// What is searched for; the whole query when nothing but operators was given.
     pub text: String,
+    /// Whether nothing but operators was given.
+    pub only_operators: bool,
 }
 
 /// Operators stand in the first characters of a query, before the first blank line.
@@ -55,7 +57,9 @@ pub fn parse(query: &str) -> ParsedQuery {
         text.push_str(rest);
     }
     let text = text.trim();
-    ParsedQuery { operators, text: if text.is_empty() { query.trim().to_owned() } else { text.to_owned() } }
+    let only_operators = text.is_empty();
+    let text = if only_operators { query.trim().to_owned() } else { text.to_owned() };
+    ParsedQuery { operators, text, only_operators }
 }
 
 /// The block that may hold operators. A word on its border belongs to what follows.

@@ -9,7 +9,7 @@ use chartroom_protocol::index::{
 };
 
 use super::Purpose;
-use crate::content::{ScanOptions, ScannedFile};
+use crate::content::{LeftOut, ScanOptions, ScannedFile};
 use crate::lease::{Lease, LeaseError};
 use crate::lifecycle::{self, Batch, changes_of};
 use crate::service::Core;
@@ -99,7 +99,8 @@ pub(super) fn sync(
     if purpose == Purpose::Explicit {
         let counts = writer.counts().map_err(|error| failed(error.to_string()))?;
         drop(writer);
-        record(core, root, &lease, stats, counts, signature, &accepted_at).map_err(failed)?;
+        let done = Done { stats, counts, left_out: scan.left_out };
+        record(core, root, &lease, done, signature, &accepted_at).map_err(failed)?;
     }
     let mut decision = FreshnessDecision::of(FreshnessMode::Synced);
     decision.stats = Some(stats);
@@ -126,13 +127,19 @@ fn acquire(core: &Core, root: &str, operation_id: &str) -> Result<Lease, SyncErr
     }
 }
 
+/// What an explicit sync leaves in the catalog.
+struct Done {
+    stats: SyncStats,
+    counts: crate::store::Counts,
+    left_out: LeftOut,
+}
+
 /// Writes an explicit sync down.
 fn record(
     core: &Core,
     root: &str,
     lease: &Lease,
-    stats: SyncStats,
-    counts: crate::store::Counts,
+    done: Done,
     signature: &str,
     accepted_at: &str,
 ) -> Result<(), String> {
@@ -141,7 +148,8 @@ fn record(
         return Ok(());
     };
     let now = jiff::Timestamp::now().to_string();
-    let mut entry = info.with_state(lifecycle::state_after(stats, counts), &now);
+    let mut entry = info.with_state(lifecycle::state_after(done.stats, done.counts), &now);
+    entry.left_out = done.left_out;
     entry.lease_generation = lease.generation();
     if entry.ignore_control_signature.as_deref() != Some(signature) {
         entry.ignore_rules_version = Some(entry.ignore_rules_version.unwrap_or(0) + 1);

@@ -1,6 +1,7 @@
 //! A store in memory, as plain as can be.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
@@ -29,9 +30,12 @@ type Roots = Arc<Mutex<BTreeMap<String, Root>>>;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct MemoryStore {
     roots: Roots,
+    /// Whether the call graph's own data is lost.
+    graphless: Arc<AtomicBool>,
 }
 
 struct Handle {
+    graphless: Arc<AtomicBool>,
     roots: Roots,
     root: String,
     id: GenerationId,
@@ -46,9 +50,19 @@ impl MemoryStore {
         root.generations.get_mut(&id).expect("it is there").marker = marker;
     }
 
+    /// Loses the call graph, as a store that keeps it apart can.
+    pub(crate) fn lose_graph(&self) {
+        self.graphless.store(true, Ordering::SeqCst);
+    }
+
     fn handle(&self, root: &str) -> Option<Handle> {
         let id = lock(&self.roots).get(root)?.published?;
-        Some(Handle { roots: Arc::clone(&self.roots), root: root.into(), id })
+        Some(Handle {
+            graphless: Arc::clone(&self.graphless),
+            roots: Arc::clone(&self.roots),
+            root: root.into(),
+            id,
+        })
     }
 }
 
@@ -68,7 +82,12 @@ impl VectorStore for MemoryStore {
         entry.next += 1;
         let id = GenerationId(entry.next);
         entry.generations.insert(id, Generation::default());
-        Ok(Box::new(Handle { roots: Arc::clone(&self.roots), root: root.into(), id }))
+        Ok(Box::new(Handle {
+            graphless: Arc::clone(&self.graphless),
+            roots: Arc::clone(&self.roots),
+            root: root.into(),
+            id,
+        }))
     }
 
     fn open_writer(&self, root: &str) -> Result<Option<Box<dyn GenerationWriter>>, StoreError> {
@@ -133,7 +152,7 @@ impl Handle {
             files: generation.files.len() as u64,
             chunks: generation.files.values().map(|file| file.chunks.len() as u64).sum(),
             symbols: generation.files.values().map(|file| file.symbols.len() as u64).sum(),
-            graph_built_at_ms: 1,
+            graph_built_at_ms: i64::from(!self.graphless.load(Ordering::SeqCst)),
             ..Counts::default()
         })
     }

@@ -377,6 +377,8 @@ fn acc_8_a_fingerprint_mismatch_is_requires_reindex_in_every_tool() {
     assert_eq!(bench.manage(ManageAction::Create).status, IndexStatus::RequiresReindex);
     assert_eq!(bench.manage(ManageAction::Repair).status, IndexStatus::RequiresReindex);
     assert_eq!(bench.list().codebases[0].bucket, CodebaseBucket::RequiresReindex);
+    assert_eq!(bench.manage(ManageAction::Sync).reason, Some(ManageReason::RequiresReindex));
+    assert_eq!(bench.search("alpha").unwrap().reason, Some(NonOkReason::RequiresReindex));
     let text = bench.search("alpha").unwrap().message.unwrap();
     assert_eq!(
         text,

@@ -56,7 +56,7 @@ pub(crate) fn call_graph(
         return Ok(response);
     }
     let counts = reader.counts().map_err(failed)?;
-    if counts.graph_built_at_ms == 0 {
+    if counts.graph_built_at_ms == 0 && counts.files > 0 {
         // Search goes on without it: the proof of the vectors is another one.
         refuse(&mut response, IndexStatus::NotReady, NonOkReason::MissingSidecar);
         response.message = Some(format!("The call graph of '{root}' is missing; a reindex makes it."));

@@ -1,0 +1,176 @@
+//! `chartroom index`, `search`, `outline` and `calls`: one JSON document each, and the exit codes of the manual: 0 done,
+//! 1 a non-ok answer, 2 wrong usage, 3 it could not be done.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+#[path = "common/program.rs"]
+mod program;
+
+use program::{Home, Server, finish, wait_until};
+use serde_json::Value;
+
+struct Story {
+    home: Home,
+    project: String,
+}
+
+impl Story {
+    fn new() -> Self {
+        let home = Home::new();
+        std::fs::create_dir(home.path().join("shop")).unwrap();
+        home.write("shop/a.py", "def alpha(x):\n    return beta(x)\n\n\ndef beta(y):\n    return y\n");
+        let project = home.path().join("shop").display().to_string();
+        Self { home, project }
+    }
+
+    /// Runs with `--json`: the exit code and the one document.
+    #[track_caller]
+    fn json(&self, args: &[&str]) -> (i32, Value) {
+        let (code, stdout, stderr) = finish(self.home.command(args).arg("--json").output().unwrap());
+        let document = serde_json::from_str(&stdout)
+            .unwrap_or_else(|error| panic!("{args:?}: {error}: {code} {stdout}\n{stderr}"));
+        assert_eq!(stderr, "", "{args:?}");
+        (code, document)
+    }
+
+    #[track_caller]
+    fn check(&self, args: &[&str], code: i32, status: &str) -> Value {
+        let (got, document) = self.json(args);
+        assert_eq!((got, document["status"].as_str()), (code, Some(status)), "{args:?}: {document}");
+        document
+    }
+
+    fn index(&self, action: &str, code: i32, status: &str) -> Value {
+        let document = self.check(&["index", action, &self.project], code, status);
+        assert_eq!(document["action"], action);
+        assert_eq!(document["path"], self.project);
+        document
+    }
+}
+
+#[test]
+fn the_index_commands_follow_a_folder_through_its_life() {
+    let story = Story::new();
+    for action in ["sync", "status", "clear"] {
+        story.index(action, 1, "not_indexed");
+    }
+    story.index("repair", 1, "blocked");
+    assert_eq!(story.json(&["index", "list"]).1["total"], 0);
+
+    let created = story.index("create", 0, "ok");
+    assert_eq!(created["operation"]["phase"], "completed", "create waits for the end: {created}");
+    assert_eq!(story.index("create", 1, "blocked")["reason"], Value::Null);
+    assert_eq!(story.check(&["index", "create", &story.project, "--force"], 0, "ok")["action"], "create");
+    story.home.write("shop/b.py", "def gamma():\n    pass\n");
+    let synced = story.index("sync", 0, "ok");
+    assert_eq!(synced["freshnessDecision"]["stats"]["added"], 1, "{synced}");
+    let reindexed = story.index("reindex", 0, "ok");
+    assert_eq!(reindexed["operation"]["phase"], "completed", "{reindexed}");
+    let status = story.index("status", 0, "ok");
+    assert!(status["message"].as_str().unwrap().contains("2 files"), "{status}");
+    story.index("repair", 0, "ok");
+    let (code, list) = story.json(&["index", "list"]);
+    assert_eq!((code, list["total"].as_u64()), (0, Some(1)), "{list}");
+    let (code, text, _) = story.home.run(&["index", "list"]);
+    assert_eq!(
+        (code, text),
+        (0, format!("## Codebases\n\n### Ready\n- `{}`\n\nTotal tracked: 1\n", story.project))
+    );
+    story.index("clear", 0, "ok");
+    story.index("status", 1, "not_indexed");
+}
+
+#[test]
+fn search_outline_and_calls_answer_with_the_tools_envelopes() {
+    let story = Story::new();
+    let file = format!("{}/a.py", story.project);
+    story.check(&["search", "alpha", "--path", &story.project], 1, "not_indexed");
+    story.check(&["outline", &file], 1, "not_indexed");
+    story.check(&["calls", &file, "beta"], 1, "not_indexed");
+    let found =
+        story.check(&["search", "alpha", "--path", &story.project, "--create", "--limit", "1"], 0, "ok");
+    assert_eq!(found["results"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found["results"][0]["file"], "a.py");
+    let scoped = story.check(&["search", "alpha", "--path", &story.project, "--scope", "docs"], 0, "ok");
+    assert_eq!((&scoped["scope"], scoped["results"].as_array().unwrap().len()), (&Value::from("docs"), 0));
+
+    let outline = story.check(&["outline", &file], 0, "ok");
+    assert_eq!(outline["outline"]["symbols"].as_array().unwrap().len(), 2, "{outline}");
+    let graph = story.check(&["calls", &file, "beta", "--direction", "callers", "--depth", "2"], 0, "ok");
+    assert_eq!(
+        (&graph["direction"], graph["edges"].as_array().unwrap().len()),
+        (&Value::from("callers"), 1),
+        "{graph}"
+    );
+    story.check(&["calls", &file, "nobody"], 1, "not_found");
+
+    // The same for people.
+    let (code, text, _) = story.home.run(&["outline", &file]);
+    assert_eq!(
+        (code, text.as_str()),
+        (0, "     1-2      function alpha(x)\n     5-6      function beta(y)\n")
+    );
+    let (code, text, _) = story.home.run(&["calls", &file, "beta", "--direction", "callers"]);
+    assert_eq!(code, 0);
+    assert!(text.starts_with("function alpha(x) (a.py:1) -> function beta(y) (a.py:5)  at a.py:2"), "{text}");
+    let (code, text, _) =
+        story.home.run(&["search", "gamma_of_nobody", "--path", &story.project, "--scope", "docs"]);
+    assert_eq!((code, text.as_str()), (0, "nothing found\n"));
+}
+
+#[test]
+fn what_cannot_be_done_is_3_and_wrong_usage_is_2() {
+    let story = Story::new();
+    for args in [
+        &["index", "explode", "."][..],
+        &["index"],
+        &["search"],
+        &["search", "x", "--limit", "0"],
+        &["search", "x", "--scope", "all"],
+        &["outline"],
+        &["calls", "a.py"],
+        &["calls", "a.py", "b", "--depth", "4"],
+        &["calls", "a.py", "b", "--direction", "up"],
+    ] {
+        let (code, stdout, stderr) = story.home.run(args);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{args:?}: {stderr}");
+    }
+    for args in [
+        &["search", " ", "--path", &story.project][..],
+        &["search", "x", "--path", "/no/such/folder"],
+        &["outline", "/no/such/file.py"],
+        &["calls", "/no/such/file.py", "x"],
+        &["index", "create", &story.project, "--no-wait"],
+    ] {
+        for json in [&["--json"][..], &[]] {
+            let (code, stdout, stderr) = finish(story.home.command(args).args(json).output().unwrap());
+            assert_eq!((code, stdout.as_str()), (3, ""), "{args:?}: {stderr}");
+            assert_eq!(stderr.lines().count(), 1, "one sentence: {stderr}");
+        }
+    }
+    // A folder that is not there is an answer of the tool.
+    let answer = story.check(&["index", "create", "/no/such/folder"], 1, "error");
+    assert_eq!(answer["message"], "Path '/no/such/folder' does not exist.");
+}
+
+#[test]
+fn no_wait_hands_the_build_to_the_running_server_and_to_nobody_else() {
+    let story = Story::new();
+    let (code, _, stderr) = story.home.run(&["index", "create", &story.project, "--no-wait"]);
+    assert_eq!(
+        (code, stderr.as_str()),
+        (
+            3,
+            "chartroom: --no-wait needs a running Chartroom that builds the index; start one with `chartroom serve`, or leave --no-wait away\n"
+        )
+    );
+    assert_eq!(story.json(&["index", "list"]).1["total"], 0, "nothing was begun");
+
+    let server: Server = story.home.serve(&[]);
+    let answer = story.check(&["index", "create", &story.project, "--no-wait"], 0, "ok");
+    assert_eq!(answer["operation"]["writer"], server.child.id(), "the server builds: {answer}");
+    wait_until("the server's build ends", || story.json(&["index", "status", &story.project]).0 == 0);
+    let (code, answer) = story.json(&["index", "create", &story.project, "--no-wait"]);
+    assert_eq!((code, answer["status"].as_str()), (1, Some("blocked")), "{answer}");
+    assert_eq!(server.stop().0, 0);
+}
