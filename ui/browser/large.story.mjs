@@ -1,64 +1,16 @@
 // What is large: sessions of 10,000 items, conversations longer than one page of history, changes of 4 MB, replies of
-// 200 KB. Times are told, not asserted: the machine may be loaded.
+// 200 KB.
 
-import { writeFile } from 'node:fs/promises'
-import path from 'node:path'
-import { bigMarkdown } from '../mock/agent.mjs'
 import * as recorded from '../mock/recorded.mjs'
 import { writeClaudeSession } from './claudeFile.mjs'
-import {
-  check,
-  equal,
-  idle,
-  longFrames,
-  mainThread,
-  openFound,
-  send,
-  slowKeys,
-  start,
-  story,
-} from './harness.mjs'
+import { check, equal, openFound, story } from './harness.mjs'
+import { hugeChange, longReply, longSession } from './large.mjs'
 
 const rows = page => page.locator('.row-item').count()
 
 story('a session of 10,000 items opens at once and stays quick', 'real', async stage => {
-  const real = await stage.real({ prepare: at => writeClaudeSession(at, recorded.long('long', 10_000)) })
-  const page = await stage.page(real.url)
-  await openFound(page, 'question 1:')
-  // A session that was made elsewhere is read into the store once; the end is there when all of it is.
-  await page.locator('.message.user', { hasText: 'question 2500:' }).waitFor()
-  check((await rows(page)) < 300, `${await rows(page)} rows in the page`)
-
-  await page.reload()
-  await page.locator('.tab.active').waitFor()
-  await page.locator('.message.user', { hasText: 'question 2500:' }).waitFor()
-  await page.locator('.tab-close').click()
-  const thread = await mainThread(page)
-  const mount = await page.evaluate(async () => {
-    const entry = [...document.querySelectorAll('.session')].find(one =>
-      one.textContent.includes('question 1:'),
-    )
-    const started = performance.now()
-    entry.click()
-    while (!document.querySelector('.message')) await new Promise(requestAnimationFrame)
-    await new Promise(requestAnimationFrame)
-    return Math.round(performance.now() - started)
-  })
-  const { ms } = await thread()
-  await page.locator('.message.user', { hasText: 'question 2500:' }).waitFor()
-  check((await rows(page)) < 300, `${await rows(page)} rows in the page`)
-
-  const slowest = await slowKeys(page, () => page.keyboard.type('typing stays quick in a long session'))
-  equal(
-    await page.getByRole('textbox', { name: 'Message' }).inputValue(),
-    'typing stays quick in a long session',
-  )
-
-  await page.locator('.rows').press('Home')
-  await page.locator('.message.user', { hasText: 'question 1:' }).waitFor()
-  check((await rows(page)) < 300, `${await rows(page)} rows in the page at the top`)
-  equal(await page.locator('.rows').evaluate(rows => rows.scrollTop), 0, 'that is the top')
-  return `mounted in ${mount} ms (${ms} ms of work), ${await rows(page)} rows, slowest key ${slowest} ms`
+  const { mount, ms, rows, slowest } = await longSession(stage)
+  return `mounted in ${mount} ms (${ms} ms of work), ${rows} rows, slowest key ${slowest} ms`
 })
 
 story('earlier messages come when the reader is at the top, and nothing jumps', 'real', async stage => {
@@ -98,71 +50,11 @@ story('earlier messages come when the reader is at the top, and nothing jumps', 
 })
 
 story('a change of 4 MB does not hang the page', 'real', async stage => {
-  const text = Array.from({ length: 40_000 }, (_, n) => `  "key${n}": "${'x'.repeat(85)}",`).join('\n')
-  check(text.length > 4_000_000, 'the file has 4 MB')
-  const real = await stage.real({
-    prepare: async at => {
-      await writeFile(path.join(at.project, 'data.json'), text)
-    },
-  })
-  const page = await stage.page(real.url)
-  const [old, made] = ['data.json', 'made.json'].map(name => path.join(real.project, name))
-  const tool = (name, input) => [{ tool: { name, input } }]
-  await real.model.keep('read', tool('Read', { file_path: old, limit: 5 }))
-  const edit = { file_path: old, old_string: 'xxxxx', new_string: 'yyyyy', replace_all: true }
-  await real.model.keep('edit', tool('Edit', edit))
-  await real.model.keep('write', tool('Write', { file_path: made, content: text }))
-  await start(page)
-  await send(page, '[[answer:read]]')
-  await page.locator('.tool.read[data-outcome=passed]').waitFor()
-  await idle(page)
-  const frames = await longFrames(page)
-  const took = {}
-  for (const [name, verb] of [
-    ['edit', 'data.json'],
-    ['write', 'made.json'],
-  ]) {
-    await send(page, `[[answer:${name}]]`)
-    await page.getByRole('button', { name: /Allow once/ }).waitFor()
-    const thread = await mainThread(page)
-    await page.getByRole('button', { name: /Allow once/ }).click()
-    await page.locator('.tool.edit[data-outcome=passed]', { hasText: verb }).waitFor()
-    await idle(page)
-    took[name] = (await thread()).ms
-    check((await page.locator('.diff-line').count()) < 500, 'only a part of it is in the page')
-  }
-  const counts = await page
-    .locator('.tool.edit', { hasText: 'made.json' })
-    .locator('.added-count')
-    .innerText()
-  equal(counts, '+40000', 'the counts are of the whole change')
-  const slowest = await slowKeys(page, () => page.keyboard.type('still here'))
-  equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'still here')
-  const { longest } = await frames()
-  return `edit ${took.edit} ms of work, write ${took.write} ms, longest task ${longest} ms, slowest key ${slowest} ms`
+  const { edit, write, longest, slowest } = await hugeChange(stage)
+  return `edit ${edit} ms of work, write ${write} ms, longest task ${longest} ms, slowest key ${slowest} ms`
 })
 
 story('a reply of 200 KB of markdown streams without a long frame', 'real', async stage => {
-  const real = await stage.real()
-  const page = await stage.page(real.url)
-  const text = bigMarkdown(200_000)
-  await real.model.keep('big', [{ text }])
-  await start(page)
-  const frames = await longFrames(page)
-  const thread = await mainThread(page)
-  await send(page, '[[answer:big]]')
-  await page.locator('.message.agent[aria-busy=true]').waitFor()
-  // Asked seldom and simply: a search through the whole page would be what is measured.
-  const done = () => document.querySelector('.send')?.getAttribute('aria-label') === 'Send the message'
-  await page.waitForFunction(done, undefined, { polling: 500, timeout: 240_000 })
-  const { longest, count } = await frames()
-  const { ms, frames: painted } = await thread()
-  const last = /## (Part \d+)\n(?!.*## Part)/s.exec(text)[1]
-  await page.locator('.message.agent h2', { hasText: last }).waitFor()
-  const said = await page
-    .locator('.message.agent .said')
-    .last()
-    .evaluate(said => said.textContent.length)
-  check(said > 100_000, `the whole text is there: ${said}`)
-  return `${(ms / painted).toFixed(1)} ms of work a frame (${painted} frames); ${count} tasks over 50 ms, longest ${longest} ms`
+  const { each, painted, count, longest } = await longReply(stage)
+  return `${each.toFixed(1)} ms of work a frame (${painted} frames); ${count} tasks over 50 ms, longest ${longest} ms`
 })

@@ -6,7 +6,7 @@ use std::fs;
 
 use anyhow::Context;
 
-use crate::process::{self, cargo, command, output, root};
+use crate::process::{self, cargo, command, output, root, target_dir};
 use crate::tools;
 
 pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
@@ -29,8 +29,13 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
         lines.push_str(&output(bench.env("CHARTROOM_TEST_TOOLS", tools::dir()))?);
     }
     if names.is_empty() || names.iter().any(|name| is_page(&name)) {
+        // The scripted model that the real agents speak to is a program of the testkit.
+        let model =
+            ["--release", "--package", "chartroom-testkit", "--features", "test-fakes", "--bin", "model-api"];
+        process::run(cargo().arg("build").args(model))?;
         let mut figures = command("node");
         figures.arg("ui/browser/figures.mjs").env("CHARTROOM_TEST_TOOLS", tools::dir());
+        figures.env("CHARTROOM_BIN_DIR", target_dir().join("release"));
         lines.push_str(&output(figures.current_dir(root()))?);
     }
     let table = table::markdown(&lines)?;

@@ -6,12 +6,15 @@
 import { createMemo, Index, Match, Switch } from 'solid-js'
 import { type Block, blockHtml, MarkdownBlocks, sectionsOf } from '../text/markdown'
 import { CodeBlock } from './CodeBlock'
+import { paced } from './paced'
 
 export function Markdown(props: { text: string; streaming: boolean }) {
   const reader = new MarkdownBlocks()
-  const blocks = createMemo(() => reader.update(props.text))
+  const shown = paced(() => props.text)
+  const blocks = createMemo(() => reader.update(shown()))
   const sections = createMemo<Block[][]>(before => sectionsOf(blocks(), before), [])
-  const last = createMemo(() => (props.streaming ? blocks().at(-1) : undefined))
+  const open = () => props.streaming || shown() !== props.text
+  const last = createMemo(() => (open() ? blocks().at(-1) : undefined))
   return (
     <div class="markdown">
       <Index each={sections()}>

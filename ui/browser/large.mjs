@@ -1,0 +1,125 @@
+// The large things, done and measured: for the stories, which check what must hold, and for the figures.
+//
+// Times are told, not asserted: the machine may be loaded.
+
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { bigMarkdown } from '../mock/agent.mjs'
+import * as recorded from '../mock/recorded.mjs'
+import { writeClaudeSession } from './claudeFile.mjs'
+import { check, equal, idle, longFrames, mainThread, openFound, send, slowKeys, start } from './harness.mjs'
+
+const rows = page => page.locator('.row-item').count()
+
+/** Opens a session of 10,000 items, types in it, goes to its top. */
+export async function longSession(stage) {
+  const real = await stage.real({ prepare: at => writeClaudeSession(at, recorded.long('long', 10_000)) })
+  const page = await stage.page(real.url)
+  await openFound(page, 'question 1:')
+  // A session that was made elsewhere is read into the store once; the end is there when all of it is.
+  await page.locator('.message.user', { hasText: 'question 2500:' }).waitFor()
+  check((await rows(page)) < 300, `${await rows(page)} rows in the page`)
+
+  await page.reload()
+  await page.locator('.tab.active').waitFor()
+  await page.locator('.message.user', { hasText: 'question 2500:' }).waitFor()
+  await page.locator('.tab-close').click()
+  const thread = await mainThread(page)
+  const mount = await page.evaluate(async () => {
+    const entry = [...document.querySelectorAll('.session')].find(one =>
+      one.textContent.includes('question 1:'),
+    )
+    const started = performance.now()
+    entry.click()
+    while (!document.querySelector('.message')) await new Promise(requestAnimationFrame)
+    await new Promise(requestAnimationFrame)
+    return Math.round(performance.now() - started)
+  })
+  const { ms } = await thread()
+  await page.locator('.message.user', { hasText: 'question 2500:' }).waitFor()
+  check((await rows(page)) < 300, `${await rows(page)} rows in the page`)
+
+  const slowest = await slowKeys(page, () => page.keyboard.type('typing stays quick in a long session'))
+  equal(
+    await page.getByRole('textbox', { name: 'Message' }).inputValue(),
+    'typing stays quick in a long session',
+  )
+
+  await page.locator('.rows').press('Home')
+  await page.locator('.message.user', { hasText: 'question 1:' }).waitFor()
+  check((await rows(page)) < 300, `${await rows(page)} rows in the page at the top`)
+  equal(await page.locator('.rows').evaluate(rows => rows.scrollTop), 0, 'that is the top')
+  return { mount, ms, rows: await rows(page), slowest }
+}
+
+/** Changes a file of 4 MB and writes another one. */
+export async function hugeChange(stage) {
+  const text = Array.from({ length: 40_000 }, (_, n) => `  "key${n}": "${'x'.repeat(85)}",`).join('\n')
+  check(text.length > 4_000_000, 'the file has 4 MB')
+  const real = await stage.real({
+    prepare: async at => {
+      await writeFile(path.join(at.project, 'data.json'), text)
+    },
+  })
+  const page = await stage.page(real.url)
+  const [old, made] = ['data.json', 'made.json'].map(name => path.join(real.project, name))
+  const tool = (name, input) => [{ tool: { name, input } }]
+  await real.model.keep('read', tool('Read', { file_path: old, limit: 5 }))
+  const edit = { file_path: old, old_string: 'xxxxx', new_string: 'yyyyy', replace_all: true }
+  await real.model.keep('edit', tool('Edit', edit))
+  await real.model.keep('write', tool('Write', { file_path: made, content: text }))
+  await start(page)
+  await send(page, '[[answer:read]]')
+  await page.locator('.tool.read[data-outcome=passed]').waitFor()
+  await idle(page)
+  const frames = await longFrames(page)
+  const took = {}
+  for (const [name, verb] of [
+    ['edit', 'data.json'],
+    ['write', 'made.json'],
+  ]) {
+    await send(page, `[[answer:${name}]]`)
+    await page.getByRole('button', { name: /Allow once/ }).waitFor()
+    const thread = await mainThread(page)
+    await page.getByRole('button', { name: /Allow once/ }).click()
+    await page.locator('.tool.edit[data-outcome=passed]', { hasText: verb }).waitFor()
+    await idle(page)
+    took[name] = (await thread()).ms
+    check((await page.locator('.diff-line').count()) < 500, 'only a part of it is in the page')
+  }
+  const counts = await page
+    .locator('.tool.edit', { hasText: 'made.json' })
+    .locator('.added-count')
+    .innerText()
+  equal(counts, '+40000', 'the counts are of the whole change')
+  const slowest = await slowKeys(page, () => page.keyboard.type('still here'))
+  equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'still here')
+  const { longest } = await frames()
+  return { ...took, longest, slowest }
+}
+
+/** Takes a reply of 200 KB of markdown, word by word. */
+export async function longReply(stage) {
+  const real = await stage.real()
+  const page = await stage.page(real.url)
+  const text = bigMarkdown(200_000)
+  await real.model.keep('big', [{ text }])
+  await start(page)
+  await send(page, '[[answer:big]]')
+  await page.locator('.message.agent[aria-busy=true]').waitFor()
+  const frames = await longFrames(page)
+  const thread = await mainThread(page)
+  // Asked seldom and simply: a search through the whole page would be what is measured.
+  const done = () => document.querySelector('.send')?.getAttribute('aria-label') === 'Send the message'
+  await page.waitForFunction(done, undefined, { polling: 500, timeout: 240_000 })
+  const { longest, count } = await frames()
+  const { ms, frames: painted } = await thread()
+  const last = /## (Part \d+)\n(?!.*## Part)/s.exec(text)[1]
+  await page.locator('.message.agent h2', { hasText: last }).waitFor()
+  const said = await page
+    .locator('.message.agent .said')
+    .last()
+    .evaluate(said => said.textContent.length)
+  check(said > 100_000, `the whole text is there: ${said}`)
+  return { each: ms / painted, painted, count, longest }
+}
