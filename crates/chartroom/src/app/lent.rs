@@ -38,6 +38,9 @@ impl Lender {
         Arc::new(move |folder: &Path| {
             let root = CanonicalRoot::open(folder).ok()?;
             let lsp = self.services.service(&root);
+            // It starts while the agent does, which asks for the tools before it says its first word.
+            let starting = lsp.clone();
+            tokio::spawn(async move { starting.start().await });
             let tools = Toolbox::lent(lsp.clone(), self.index.clone());
             let own_server = json!({
                 "name": SERVER,
