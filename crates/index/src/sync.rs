@@ -28,6 +28,8 @@ pub(crate) struct RootSync {
     watched: AtomicBool,
     /// Something happened since the last sync began.
     dirty: AtomicBool,
+    /// Why a folder that should be watched is polled.
+    polled: Mutex<Option<String>>,
 }
 
 #[derive(Debug, Default)]
@@ -67,6 +69,17 @@ impl RootSync {
         // What happened before the watch began is not known.
         self.mark_dirty();
         self.watched.store(watched, Ordering::SeqCst);
+    }
+
+    /// The folder cannot be watched: it is looked at instead.
+    pub(crate) fn set_unwatched(&self, why: String) {
+        *lock(&self.polled) = Some(why);
+        self.set_watched(false);
+    }
+
+    /// Why the folder is polled though it should be watched.
+    pub(crate) fn polled_because(&self) -> Option<String> {
+        lock(&self.polled).clone()
     }
 
     /// A build has just ended. Its scan is older than that, so the next search looks again.

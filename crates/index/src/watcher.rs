@@ -1,115 +1,197 @@
 //! Watches indexed folders and syncs them in the background once they are quiet.
 //!
-//! A root is watched only after it was used in this process. Where the system gives no more watches (ENOSPC) the root is
-//! polled instead: a search then looks at the folder itself, as it does in a process without a watcher.
+//! A root is watched only after it was used in this process, folder by folder, so that what is never indexed
+//! (node_modules, .git, output, what the ignore files name) costs no watches. Where the system gives no more (ENOSPC) the
+//! root is polled instead: a search then looks at the folder itself, as it does in a process without a watcher.
 
-use std::collections::HashMap;
+mod folders;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use chartroom_protocol::index::WatchConfig;
-use notify::{RecursiveMode, Watcher as _};
+use notify::{ErrorKind, EventKind, RecursiveMode};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::service::{Core, lock};
 use crate::sync::{self, Purpose};
+use folders::{is_quiet, watched_folders};
 
 /// How often every used root is looked at when nothing was heard.
 const POLL_EVERY: Duration = Duration::from_secs(180);
-/// Folders whose changes are never ours.
-const QUIET_FOLDERS: &[&str] = &["node_modules", "target", "dist", "build", "__pycache__", "coverage"];
+
+type Handler = Box<dyn Fn(notify::Result<notify::Event>) + Send>;
+/// Makes what the system calls when something changes; tests have one that has no watches to give.
+type MakeWatch = fn(Handler) -> notify::Result<Box<dyn notify::Watcher + Send>>;
 
 /// The watcher's handle; its task ends when this is dropped.
 pub(crate) struct Watcher {
-    core: Weak<Core>,
-    watches: Mutex<HashMap<String, Option<notify::RecommendedWatcher>>>,
-    /// Roots that changed. Bounded: when full, the root's dirty mark is set all the same and the poll finds it.
-    changed: mpsc::Sender<String>,
+    shared: Arc<Shared>,
     enabled: bool,
+}
+
+struct Shared {
+    core: Weak<Core>,
+    make: MakeWatch,
+    watches: Mutex<HashMap<String, Watch>>,
+    /// Roots that changed. Bounded: when full, the root's dirty mark is set all the same and the poll finds it.
+    heard: mpsc::Sender<Heard>,
+}
+
+/// What is watched of a root; nothing when it is polled.
+#[derive(Default)]
+struct Watch {
+    watcher: Option<Box<dyn notify::Watcher + Send>>,
+}
+
+/// What the background task is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Heard {
+    root: String,
+    /// Folders may have come, or the rules that name those to leave out have changed.
+    folders: bool,
 }
 
 impl Watcher {
     /// Starts the background task; none without a runtime to run it in.
     pub(crate) fn start(core: &Arc<Core>, config: &WatchConfig) -> Option<Self> {
+        Self::start_with(core, config, |handler| {
+            notify::recommended_watcher(handler).map(|watcher| Box::new(watcher) as _)
+        })
+    }
+
+    fn start_with(core: &Arc<Core>, config: &WatchConfig, make: MakeWatch) -> Option<Self> {
         let runtime = tokio::runtime::Handle::try_current().ok()?;
-        let (changed, changes) = mpsc::channel(256);
-        let weak = Arc::downgrade(core);
-        runtime.spawn(background(weak.clone(), changes, Duration::from_millis(config.debounce_ms)));
-        Some(Self { core: weak, watches: Mutex::default(), changed, enabled: config.enabled })
+        let (sender, heard) = mpsc::channel(256);
+        let core = Arc::downgrade(core);
+        let shared = Arc::new(Shared { core: core.clone(), make, watches: Mutex::default(), heard: sender });
+        // The task holds the watches weakly: they, and with them the channel, end with this handle.
+        let watches = Arc::downgrade(&shared);
+        let roots = {
+            let core = core.clone();
+            move || core.upgrade().map(|core| lock(&core.syncs).keys().cloned().collect())
+        };
+        let debounce = Duration::from_millis(config.debounce_ms);
+        runtime.spawn(background(heard, debounce, roots, move |heard| {
+            settle(core.clone(), watches.clone(), heard)
+        }));
+        Some(Self { shared, enabled: config.enabled })
     }
 
     /// This root was used: watch it from now on.
     pub(crate) fn touch(&self, root: &str) {
-        let Some(core) = self.core.upgrade() else { return };
-        if !self.enabled || lock(&self.watches).contains_key(root) || !Path::new(root).is_dir() {
+        let Some(core) = self.shared.core.upgrade() else { return };
+        if !self.enabled || lock(&self.shared.watches).contains_key(root) || !Path::new(root).is_dir() {
             return;
         }
         let tracked =
             core.catalog.read().doc.codebases.get(root).is_some_and(|info| info.state.is_searchable());
-        if !tracked {
-            return;
-        }
-        lock(&self.watches).insert(root.to_owned(), None);
-        let (weak, changed, watched) = (self.core.clone(), self.changed.clone(), root.to_owned());
-        let made = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            heard(&weak, &changed, &watched, event);
-        });
-        let started = made.and_then(|mut watcher| {
-            watcher.watch(Path::new(root), RecursiveMode::Recursive)?;
-            Ok(watcher)
-        });
-        match started {
-            Ok(watcher) => {
-                core.sync_of(root).set_watched(true);
-                lock(&self.watches).insert(root.to_owned(), Some(watcher));
-            }
-            Err(error) => {
-                tracing::warn!(root, %error, "the folder cannot be watched and is polled instead");
-                core.sync_of(root).set_watched(false);
-            }
+        if tracked {
+            self.shared.watch(&core, root);
         }
     }
 }
 
-/// Runs on the watcher's own thread: marks, and wakes the background task.
-fn heard(
-    core: &Weak<Core>,
-    changed: &mpsc::Sender<String>,
-    root: &str,
-    event: notify::Result<notify::Event>,
-) {
+impl Shared {
+    /// Watches every folder of the root, and says so in the root's state. One that is watched already is asked for again:
+    /// it may have gone and come back, which takes its watch away without a word.
+    fn watch(&self, core: &Core, root: &str) {
+        let mut watches = lock(&self.watches);
+        let is_new = !watches.contains_key(root);
+        let watch = watches.entry(root.to_owned()).or_default();
+        if is_new {
+            let (weak, sender, watched) = (self.core.clone(), self.heard.clone(), root.to_owned());
+            let handler: Handler = Box::new(move |event| hear(&weak, &sender, &watched, event));
+            match (self.make)(handler) {
+                Ok(watcher) => watch.watcher = Some(watcher),
+                Err(error) => return poll(core, root, watch, &error),
+            }
+        }
+        let Some(watcher) = &mut watch.watcher else { return };
+        for folder in &watched_folders(Path::new(root)) {
+            match watcher.watch(folder, RecursiveMode::NonRecursive) {
+                Ok(()) => {}
+                // It went while the list was made; its going is heard by its parent.
+                Err(error) if !folder.is_dir() => {
+                    tracing::debug!(%error, "a folder went before it was watched")
+                }
+                Err(error) => return poll(core, root, watch, &error),
+            }
+        }
+        if is_new {
+            core.sync_of(root).set_watched(true);
+        } else {
+            core.sync_of(root).mark_dirty();
+        }
+    }
+}
+
+/// Gives the watches of a root back: half of a folder watched is worse than none, because silence would mean nothing.
+fn poll(core: &Core, root: &str, watch: &mut Watch, error: &notify::Error) {
+    tracing::warn!(root, %error, "the folder cannot be watched and is polled instead");
+    *watch = Watch::default();
+    core.sync_of(root).set_unwatched(why(error));
+}
+
+fn why(error: &notify::Error) -> String {
+    match &error.kind {
+        ErrorKind::MaxFilesWatch => {
+            "the system has no watches left (ENOSPC); raise fs.inotify.max_user_watches".to_owned()
+        }
+        ErrorKind::Generic(_)
+        | ErrorKind::Io(_)
+        | ErrorKind::PathNotFound
+        | ErrorKind::WatchNotFound
+        | ErrorKind::InvalidConfig(_) => error.to_string(),
+    }
+}
+
+/// Runs on the watcher's own thread: marks, and wakes the background task. (Watches cannot be asked for here: the answer
+/// would come on this very thread.)
+fn hear(core: &Weak<Core>, heard: &mpsc::Sender<Heard>, root: &str, event: notify::Result<notify::Event>) {
     let Some(core) = core.upgrade() else { return };
+    let mut folders = false;
     match event {
         Ok(event) if event.kind.is_access() => return,
         Ok(event) if !event.paths.is_empty() && event.paths.iter().all(|path| is_quiet(root, path)) => return,
-        Ok(_) => core.sync_of(root).mark_dirty(),
+        Ok(event) => {
+            let rules = event.paths.iter().any(|path| folders::is_ignore_file(path));
+            let came = matches!(
+                event.kind,
+                EventKind::Create(_) | EventKind::Modify(notify::event::ModifyKind::Name(_))
+            ) && event.paths.iter().any(|path| path.is_dir());
+            folders = rules || came || event.need_rescan();
+            core.sync_of(root).mark_dirty();
+        }
         Err(error) => {
             // Out of watches, or events were lost: from now on the folder is looked at.
             tracing::warn!(root, %error, "the watch is not complete; the folder is polled");
-            core.sync_of(root).set_watched(false);
+            core.sync_of(root).set_unwatched(why(&error));
         }
     }
-    if changed.try_send(root.to_owned()).is_err() {
+    if heard.try_send(Heard { root: root.to_owned(), folders }).is_err() {
+        // A folder that came may be unwatched now, so that silence is no longer known to be silence.
+        if folders {
+            core.sync_of(root).set_unwatched("too much happened at once".to_owned());
+        }
         tracing::debug!(root, "many changes; the poll will find them");
     }
 }
 
-/// Paths that are never indexed: dot folders (but not the ignore files) and output.
-fn is_quiet(root: &str, path: &Path) -> bool {
-    let Ok(below) = path.strip_prefix(root) else { return false };
-    let name = below.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    if matches!(name, ".gitignore" | ".chartroomignore") {
-        return false;
-    }
-    below.components().any(|part| {
-        part.as_os_str().to_str().is_some_and(|part| part.starts_with('.') || QUIET_FOLDERS.contains(&part))
-    })
-}
-
-/// Syncs roots that changed once they are quiet, and every used root now and then. Ends with the last handle.
-async fn background(core: Weak<Core>, mut changes: mpsc::Receiver<String>, debounce: Duration) {
+/// Calls `settle` for roots that changed once they are quiet, and for every used root now and then. Ends with the last
+/// sender, or when `roots` has none to give any more.
+async fn background<F: Future<Output = bool>>(
+    mut heard: mpsc::Receiver<Heard>,
+    debounce: Duration,
+    roots: impl Fn() -> Option<Vec<String>>,
+    settle: impl Fn(Heard) -> F,
+) {
     let mut waiting: HashMap<String, Instant> = HashMap::new();
     let mut poll = tokio::time::interval(POLL_EVERY);
     poll.tick().await;
@@ -122,15 +204,32 @@ async fn background(core: Weak<Core>, mut changes: mpsc::Receiver<String>, debou
             }
         };
         tokio::select! {
-            root = changes.recv() => match root {
-                Some(root) => { waiting.insert(root, Instant::now() + debounce); }
+            event = heard.recv() => match event {
+                Some(first) => {
+                    // All that is there at once: a checkout makes a thousand folders.
+                    let mut came = BTreeSet::new();
+                    let mut event = Some(first);
+                    while let Some(Heard { root, folders }) = event {
+                        waiting.insert(root.clone(), Instant::now() + debounce);
+                        if folders {
+                            came.insert(root);
+                        }
+                        event = heard.try_recv().ok();
+                    }
+                    // New folders are watched now: what happens in them until then is heard by nobody.
+                    for root in came {
+                        if !settle(Heard { root, folders: true }).await {
+                            return;
+                        }
+                    }
+                }
                 None => return,
             },
             () = quiet => {}
             _ = poll.tick() => {
-                let Some(core) = core.upgrade() else { return };
+                let Some(roots) = roots() else { return };
                 let now = Instant::now();
-                waiting.extend(lock(&core.syncs).keys().map(|root| (root.clone(), now)));
+                waiting.extend(roots.into_iter().map(|root| (root, now)));
             }
         }
         let now = Instant::now();
@@ -139,25 +238,32 @@ async fn background(core: Weak<Core>, mut changes: mpsc::Receiver<String>, debou
         due.sort();
         for root in due {
             waiting.remove(&root);
-            let Some(core) = core.upgrade() else { return };
-            let synced = tokio::task::spawn_blocking(move || {
-                let searchable = core
-                    .catalog
-                    .read()
-                    .doc
-                    .codebases
-                    .get(&root)
-                    .is_some_and(|info| info.state.is_searchable());
-                if searchable && may_sync(&core, &root) {
-                    let freshness = sync::ensure_freshness(&core, &root, 0, Purpose::Passive);
-                    tracing::debug!(root, mode = ?freshness.decision.mode, "background sync");
-                }
-            });
-            if let Err(error) = synced.await {
-                tracing::error!(%error, "a background sync panicked");
+            if !settle(Heard { root, folders: false }).await {
+                return;
             }
         }
     }
+}
+
+/// Watches what came, or syncs what is quiet; false when there is nothing left to do it for.
+async fn settle(core: Weak<Core>, watches: Weak<Shared>, heard: Heard) -> bool {
+    let (Some(core), Some(watches)) = (core.upgrade(), watches.upgrade()) else { return false };
+    let done = tokio::task::spawn_blocking(move || {
+        let root = heard.root;
+        if heard.folders {
+            return watches.watch(&core, &root);
+        }
+        let searchable =
+            core.catalog.read().doc.codebases.get(&root).is_some_and(|info| info.state.is_searchable());
+        if searchable && may_sync(&core, &root) {
+            let freshness = sync::ensure_freshness(&core, &root, 0, Purpose::Passive);
+            tracing::debug!(root, mode = ?freshness.decision.mode, "background sync");
+        }
+    });
+    if let Err(error) = done.await {
+        tracing::error!(%error, "a background sync panicked");
+    }
+    true
 }
 
 /// Whether the gates let this runtime answer from (and so write to) this index.

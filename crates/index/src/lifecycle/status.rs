@@ -11,7 +11,7 @@ use chartroom_protocol::index::{
 use super::{Target, answer};
 use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseState};
 use crate::gates::{self, EntryState, FingerprintGate, Verdict};
-use crate::service::{Core, GateFacts};
+use crate::service::{Core, GateFacts, lock};
 use crate::tools::answer::progress_of;
 
 /// Tells the state of one codebase.
@@ -97,6 +97,12 @@ pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
     }
     if let Some(info) = info.filter(|_| matches!(verdict, Verdict::Ok { .. })) {
         response.warnings.extend(answer::left_out(&info.left_out));
+    }
+    let known = lock(&core.syncs).get(root).cloned();
+    if let Some(why) = known.and_then(|sync| sync.polled_because()) {
+        let text = format!("The folder is polled, not watched: {why}.");
+        response.human_text.push_str(&format!("\n{text}"));
+        response.warnings.push(Warning::new("WATCH_POLLED", text));
     }
     if info.is_some() && !Path::new(root).exists() {
         response.human_text.push_str("\nThe folder is missing now (an unmounted disk?); its entry is kept.");

@@ -284,6 +284,11 @@ impl Core {
 
 #[cfg(test)]
 impl IndexService {
+    /// What it stores in, to look at without asking for anything.
+    pub(crate) fn store(&self) -> Arc<dyn VectorStore> {
+        Arc::clone(&self.core.store)
+    }
+
     /// A service on a core that a test has made.
     pub(crate) fn on(core: Arc<Core>) -> Self {
         Self { core, watcher: None }
