@@ -12,15 +12,16 @@ use super::simple;
 use crate::catalog::CodebaseInfo;
 use crate::lifecycle::{self, ChangedFiles};
 use crate::service::{Core, IndexService, IndexSettings};
+use crate::store::VectorStore;
 use crate::tools::{self, ToolError, git::GitProbe};
 
-pub(crate) struct Bench {
+pub(crate) struct Bench<S = MemoryStore> {
     _dir: TempDir,
     pub(crate) data: PathBuf,
     pub(crate) project: PathBuf,
     /// The project's canonical path as text.
     pub(crate) root: String,
-    pub(crate) store: Arc<FaultyStore<MemoryStore>>,
+    pub(crate) store: Arc<FaultyStore<S>>,
     pub(crate) core: Arc<Core>,
 }
 
@@ -36,6 +37,22 @@ pub(crate) struct Facts {
 impl Bench {
     /// An empty data folder and a project of two files.
     pub(crate) fn new() -> Self {
+        Self::with_store(|_| MemoryStore::default())
+    }
+
+    /// One that is indexed.
+    pub(crate) fn indexed() -> Self {
+        let bench = Self::new();
+        let response = bench.manage(ManageAction::Create);
+        assert_eq!(response.status, IndexStatus::Ok, "{}", response.message);
+        assert_eq!(bench.entry().unwrap().state.name(), "indexed");
+        bench
+    }
+}
+
+impl<S: VectorStore + 'static> Bench<S> {
+    /// The same on another store, which is made for the data folder.
+    pub(crate) fn with_store(make: impl FnOnce(&std::path::Path) -> S) -> Self {
         // Thousands of data folders, each synced to disk many times: memory is kinder, where there is such a folder.
         let shared_memory = std::path::Path::new("/dev/shm");
         let dir = match shared_memory.is_dir() {
@@ -48,19 +65,10 @@ impl Bench {
         std::fs::create_dir_all(&project).unwrap();
         std::fs::write(project.join("a.rs"), "fn alpha\nfn beta\n").unwrap();
         std::fs::write(project.join("b.rs"), "fn gamma\n").unwrap();
-        let store = Arc::new(FaultyStore::new(MemoryStore::default()));
+        let store = Arc::new(FaultyStore::new(make(&data)));
         let core = core(&data, &store, "model");
         let root = project.to_str().unwrap().to_owned();
         Self { _dir: dir, data, project, root, store, core }
-    }
-
-    /// One that is indexed.
-    pub(crate) fn indexed() -> Self {
-        let bench = Self::new();
-        let response = bench.manage(ManageAction::Create);
-        assert_eq!(response.status, IndexStatus::Ok, "{}", response.message);
-        assert_eq!(bench.entry().unwrap().state.name(), "indexed");
-        bench
     }
 
     /// The same folder and store in a new process.
@@ -160,7 +168,11 @@ impl Bench {
     }
 }
 
-fn core(data: &std::path::Path, store: &Arc<FaultyStore<MemoryStore>>, model: &str) -> Arc<Core> {
+fn core<S: VectorStore + 'static>(
+    data: &std::path::Path,
+    store: &Arc<FaultyStore<S>>,
+    model: &str,
+) -> Arc<Core> {
     let settings = IndexSettings {
         data: data.to_path_buf(),
         config: IndexConfig::default(),

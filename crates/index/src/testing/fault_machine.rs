@@ -2,10 +2,15 @@
 //!
 //! After every step the promises of the seed are checked against a model that knows only what was really done.
 
+use std::path::Path;
+
 use chartroom_protocol::index::*;
 use proptest::prelude::*;
 
+use super::memory::MemoryStore;
 use super::{Bench, Fault};
+use crate::embedded::EmbeddedStore;
+use crate::store::VectorStore;
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -57,13 +62,13 @@ fn mutates(step: &Step) -> bool {
     }
 }
 
-struct Machine {
-    bench: Bench,
+struct Machine<S> {
+    bench: Bench<S>,
     /// Whether the project is a member: since a create was accepted, until a clear was.
     member: bool,
 }
 
-impl Machine {
+impl<S: VectorStore + 'static> Machine<S> {
     fn run(&mut self, step: &Step, faults: &[Fault]) {
         let bytes = self.bench.bytes();
         let proven = self.is_proven();
@@ -184,11 +189,22 @@ fn check_search(answer: &SearchCodebaseResponse) {
     }
 }
 
-/// How many sequences: enough to find what random faults can find in a minute or so.
+/// How many sequences on the store in memory: enough to find what random faults can find in a minute or so.
 const SEQUENCES: u32 = 2000;
+/// And on the embedded one, where each step goes to files.
+const EMBEDDED_SEQUENCES: u32 = 150;
 
 #[test]
 fn no_sequence_of_actions_faults_and_kills_breaks_a_promise() {
+    run(SEQUENCES, |_| MemoryStore::default());
+}
+
+#[test]
+fn no_sequence_on_the_embedded_store_breaks_a_promise() {
+    run(EMBEDDED_SEQUENCES, |data| EmbeddedStore::open(data).unwrap());
+}
+
+fn run<S: VectorStore + 'static>(sequences: u32, make: impl Fn(&Path) -> S) {
     // Kills are panics by intention; their reports would bury a real one.
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -196,17 +212,17 @@ fn no_sequence_of_actions_faults_and_kills_breaks_a_promise() {
             default(info);
         }
     }));
-    let config = ProptestConfig { cases: SEQUENCES, failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig { cases: sequences, failure_persistence: None, ..ProptestConfig::default() };
     let steps = prop::collection::vec((step(), prop::collection::vec(fault(), 0..14)), 1..12);
     proptest!(config, |(steps in steps)| {
-        let mut machine = Machine { bench: Bench::new(), member: false };
+        let mut machine = Machine { bench: Bench::with_store(&make), member: false };
         for (step, faults) in &steps {
             machine.run(step, faults);
         }
         // The end of every story: the store is well again, and a sync or a build brings exactly what a fresh build has.
         machine.bench.manage(ManageAction::Create);
         machine.bench.manage(ManageAction::Sync);
-        let fresh = Bench::new();
+        let fresh = Bench::with_store(&make);
         for file in ["a.rs", "b.rs", "c.rs"] {
             match std::fs::read(machine.bench.project.join(file)) {
                 Ok(text) => std::fs::write(fresh.project.join(file), text).unwrap(),
@@ -218,6 +234,6 @@ fn no_sequence_of_actions_faults_and_kills_breaks_a_promise() {
     });
 }
 
-fn digest(bench: &Bench) -> String {
+fn digest<S: VectorStore + 'static>(bench: &Bench<S>) -> String {
     bench.core.store.open_reader(&bench.root).unwrap().unwrap().payload_digest().unwrap()
 }
