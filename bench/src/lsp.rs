@@ -4,6 +4,7 @@
 //! on stdio, the service's process, the language server, and back as text.
 
 mod bare;
+mod memory;
 mod ours;
 
 use std::path::{Path, PathBuf};
@@ -29,8 +30,13 @@ struct Subject {
     /// A text with an error, and one without; `N` is the round.
     broken: &'static str,
     fine: &'static str,
+    /// Whether the server has its errors from a compiler too, which it runs after a save.
+    compiles: bool,
     aim: &'static str,
 }
+
+const PULLS: &str = "5 ms above the bare server";
+const PUSHES: &str = "160 ms above the bare server";
 
 const SUBJECTS: &[Subject] = &[
     Subject {
@@ -46,7 +52,8 @@ const SUBJECTS: &[Subject] = &[
         language_id: "typescript",
         broken: "export const a: number = 'N';\n",
         fine: "export const a: number = N;\n",
-        aim: "5 ms above the bare server",
+        compiles: false,
+        aim: PULLS,
     },
     Subject {
         name: "pyright",
@@ -58,7 +65,8 @@ const SUBJECTS: &[Subject] = &[
         language_id: "python",
         broken: "a: int = 'N'\n",
         fine: "a: int = N\n",
-        aim: "5 ms above the bare server",
+        compiles: false,
+        aim: PULLS,
     },
     Subject {
         name: "gopls",
@@ -70,7 +78,8 @@ const SUBJECTS: &[Subject] = &[
         language_id: "go",
         broken: "package x\n\nvar A int = \"N\"\n",
         fine: "package x\n\nvar A int = N\n",
-        aim: "160 ms above the bare server",
+        compiles: false,
+        aim: PUSHES,
     },
     Subject {
         name: "rust-analyzer",
@@ -82,7 +91,8 @@ const SUBJECTS: &[Subject] = &[
         language_id: "rust",
         broken: "pub fn a() -> i32 { \"N\" }\n",
         fine: "pub fn a() -> i32 { N }\n",
-        aim: "5 ms above the bare server",
+        compiles: true,
+        aim: PULLS,
     },
 ];
 
@@ -98,46 +108,69 @@ pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
     for subject in SUBJECTS {
         let folder = project(subject, &tools)?;
         let root = folder.path().canonicalize().context("resolving the project")?;
-        let (cold_bare, warm_bare) = measure(subject, || bare::Bare::start(subject, &root, &tools))?;
-        let (cold, warm) = measure(subject, || ours::Ours::start(subject, &root))?;
-        measurements.push(
-            Measurement::new(&format!("{}: first touch, cold", subject.name), cold, "ms")
-                .beside("the bare server", cold_bare),
-        );
-        measurements.push(
-            Measurement::new(&format!("{}: edit to diagnostics, warm median", subject.name), warm, "ms")
-                .beside("the bare server", warm_bare)
-                .aim(subject.aim),
-        );
+        let home = tempfile::tempdir().context("making a home folder")?;
+        let bare =
+            measure(subject, || bare::Bare::start(subject, &root, &tools)).context("the bare server")?;
+        let ours = measure(subject, || ours::Ours::start(subject, &root, home.path())).context("ours")?;
+        // What a compiler says is pushed, after its end.
+        let aim_when_clean = if subject.compiles { PUSHES } else { subject.aim };
+        let line = |what: &str, ours: f64, bare: f64| {
+            Measurement::new(&format!("{}: {what}", subject.name), ours, "ms").beside("the bare server", bare)
+        };
+        measurements.push(line("first touch, cold", ours.cold, bare.cold));
+        measurements.push(line("edit to its error, warm median", ours.broken, bare.broken).aim(subject.aim));
+        measurements.push(line("edit to clean, warm median", ours.fine, bare.fine).aim(aim_when_clean));
+    }
+    if let Some(subject) = SUBJECTS.first() {
+        measurements.extend(memory::of_ten_agents(subject, &tools)?);
     }
     Ok(measurements)
 }
 
-/// Returns the first check's time, start included, and the median of the following ones, in milliseconds.
-fn measure<C: Client>(
-    subject: &Subject,
-    start: impl FnOnce() -> anyhow::Result<C>,
-) -> anyhow::Result<(f64, f64)> {
+/// Times in milliseconds.
+struct Times {
+    /// The first check, start included.
+    cold: f64,
+    /// The medians of the following ones, of texts with an error and without.
+    broken: f64,
+    fine: f64,
+}
+
+fn measure<C: Client>(subject: &Subject, start: impl FnOnce() -> anyhow::Result<C>) -> anyhow::Result<Times> {
     let began = Instant::now();
     let mut client = start().with_context(|| format!("starting {}", subject.name))?;
     let text = |pattern: &str, round: usize| pattern.replace('N', &round.to_string());
     // A cold server may say "clean" before it has looked.
     let limit = Instant::now() + Duration::from_secs(120);
-    while !client.check(&text(subject.broken, 0))? {
+    let mut n_tries = 0;
+    while !client.check(&text(subject.broken, 1_000 + n_tries))? {
         anyhow::ensure!(Instant::now() < limit, "{} finds no error", subject.name);
-        client.check(&text(subject.fine, 0))?;
+        n_tries += 1;
+        pause();
     }
     let cold = began.elapsed();
-    let mut warm = Vec::new();
+    let (mut broken, mut fine) = (Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
-        for (pattern, expected) in [(subject.fine, false), (subject.broken, true)] {
+        for (pattern, expected, times) in
+            [(subject.fine, false, &mut fine), (subject.broken, true, &mut broken)]
+        {
             let began = Instant::now();
             let found = client.check(&text(pattern, round))?;
-            warm.push(began.elapsed());
+            times.push(began.elapsed());
             anyhow::ensure!(found == expected, "{}: round {round} was answered wrongly", subject.name);
         }
     }
-    Ok((cold.as_secs_f64() * 1000.0, median_ms(&mut warm)))
+    Ok(Times {
+        cold: cold.as_secs_f64() * 1000.0,
+        broken: median_ms(&mut broken),
+        fine: median_ms(&mut fine),
+    })
+}
+
+/// A server that loads its project is not asked without end.
+#[expect(clippy::disallowed_methods, reason = "a bare server has no signal that all of them give")]
+fn pause() {
+    std::thread::sleep(Duration::from_millis(20));
 }
 
 fn project(subject: &Subject, tools: &Path) -> anyhow::Result<tempfile::TempDir> {

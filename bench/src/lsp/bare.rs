@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 use super::{Client, Subject};
 
 const LIMIT: Duration = Duration::from_secs(60);
+/// How soon after a save a compilation begins, if one does.
+const COMPILER_BEGINS: Duration = Duration::from_secs(2);
 
 pub(super) struct Bare {
     child: Child,
@@ -22,11 +24,19 @@ pub(super) struct Bare {
     version: i64,
     next_id: u64,
     pulls: bool,
+    /// Whether the server compiles after a save; it is clean only when the compiler says so too.
+    compiles: bool,
+    n_compilations_begun: usize,
+    n_compilations_ended: usize,
     name: &'static str,
     language_id: &'static str,
 }
 
 impl Bare {
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     #[expect(clippy::disallowed_methods, reason = "the baseline is the server without anything of ours")]
     pub(super) fn start(subject: &Subject, root: &Path, tools: &Path) -> anyhow::Result<Self> {
         let in_tools = tools.join(subject.program);
@@ -61,6 +71,9 @@ impl Bare {
             version: 0,
             next_id: 0,
             pulls: false,
+            compiles: subject.compiles,
+            n_compilations_begun: 0,
+            n_compilations_ended: 0,
             name,
             language_id,
         };
@@ -99,13 +112,20 @@ impl Bare {
     fn ask(&mut self, method: &str, params: Value) -> anyhow::Result<Value> {
         self.next_id += 1;
         let id = self.next_id;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": &params });
+        self.send(&request)?;
         let found = self.wait(LIMIT, |message| {
             let answered =
                 message.get("method").is_none() && message.get("id").and_then(Value::as_u64) == Some(id);
-            answered.then(|| message.get("result").cloned().unwrap_or_default())
+            answered.then(|| message.clone())
         })?;
-        found.with_context(|| format!("{} did not answer {method}", self.name))
+        let answer = found.with_context(|| format!("{} did not answer {method}", self.name))?;
+        // The server was interrupted by its own doing: it wants to be asked again.
+        let code = answer.pointer("/error/code").and_then(Value::as_i64);
+        if matches!(code, Some(-32801 | -32802)) {
+            return self.ask(method, params);
+        }
+        Ok(answer.get("result").cloned().unwrap_or_default())
     }
 
     /// Waits for a message, answering the server's own requests on the way.
@@ -116,22 +136,7 @@ impl Bare {
     ) -> anyhow::Result<Option<T>> {
         let end = Instant::now() + limit;
         while let Ok(message) = self.messages.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            if let (Some(method), Some(id)) =
-                (message.get("method").and_then(Value::as_str), message.get("id"))
-            {
-                if method == "client/registerCapability"
-                    && message.to_string().contains("textDocument/diagnostic")
-                {
-                    self.pulls = true;
-                }
-                let n_items = message.pointer("/params/items").and_then(Value::as_array).map_or(0, Vec::len);
-                let result = if method == "workspace/configuration" {
-                    json!(vec![json!({}); n_items])
-                } else {
-                    Value::Null
-                };
-                let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
-                self.send(&answer)?;
+            if self.pass(&message)? {
                 continue;
             }
             if let Some(found) = wanted(&message) {
@@ -140,11 +145,62 @@ impl Bare {
         }
         Ok(None)
     }
+
+    /// Takes in a message that nobody waits for; answers it when it is a request, and tells whether it was one.
+    fn pass(&mut self, message: &Value) -> anyhow::Result<bool> {
+        self.note_compilation(message);
+        let (Some(method), Some(id)) = (message.get("method").and_then(Value::as_str), message.get("id"))
+        else {
+            return Ok(false);
+        };
+        if method == "client/registerCapability" && message.to_string().contains("textDocument/diagnostic") {
+            self.pulls = true;
+        }
+        let n_items = message.pointer("/params/items").and_then(Value::as_array).map_or(0, Vec::len);
+        let result =
+            if method == "workspace/configuration" { json!(vec![json!({}); n_items]) } else { Value::Null };
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))?;
+        Ok(true)
+    }
+
+    /// Counts the compilations that the server tells of.
+    fn note_compilation(&mut self, message: &Value) {
+        let token = message.pointer("/params/token").and_then(Value::as_str).unwrap_or_default();
+        if !token.contains("flycheck") {
+            return;
+        }
+        match message.pointer("/params/value/kind").and_then(Value::as_str) {
+            Some("begin") => self.n_compilations_begun += 1,
+            Some("end") => self.n_compilations_ended += 1,
+            _ => {}
+        }
+    }
+
+    /// Waits for the end of the compilation that began after the `before`-th; none begins while the project loads.
+    fn wait_for_compiler(&mut self, before: usize) -> anyhow::Result<()> {
+        let mut limit = Instant::now() + COMPILER_BEGINS;
+        while self.n_compilations_begun <= before || self.n_compilations_ended < self.n_compilations_begun {
+            if self.n_compilations_begun > before {
+                limit = limit.max(Instant::now() + LIMIT);
+            }
+            match self.messages.recv_timeout(limit.saturating_duration_since(Instant::now())) {
+                Ok(message) => {
+                    self.pass(&message)?;
+                }
+                Err(_silent) => return Ok(()),
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Client for Bare {
     fn check(&mut self, text: &str) -> anyhow::Result<bool> {
         std::fs::write(&self.file, text).context("writing the file")?;
+        while let Ok(message) = self.messages.try_recv() {
+            self.pass(&message)?;
+        }
+        let compilations = self.n_compilations_begun;
         self.version += 1;
         let (uri, version) = (self.uri.clone(), self.version);
         if version == 1 {
@@ -161,19 +217,35 @@ impl Client for Bare {
         self.notify("textDocument/didSave", json!({ "textDocument": { "uri": uri } }))?;
         if self.pulls {
             let answer = self.ask("textDocument/diagnostic", json!({ "textDocument": { "uri": uri } }))?;
-            return Ok(has_errors(answer.get("items")));
+            let has_errors = has_errors(answer.get("items"));
+            if self.compiles && self.n_compilations_ended > 0 && !has_errors {
+                self.wait_for_compiler(compilations)?;
+            }
+            return Ok(has_errors);
         }
-        let pushed = self.wait(Duration::from_secs(10), |message| {
-            let is_push =
-                message.get("method").and_then(Value::as_str) == Some("textDocument/publishDiagnostics");
-            let is_ours = message.pointer("/params/uri").and_then(Value::as_str) == Some(&uri);
-            let is_new = message
-                .pointer("/params/version")
-                .and_then(Value::as_i64)
-                .is_none_or(|known| known == version);
-            (is_push && is_ours && is_new).then(|| has_errors(message.pointer("/params/diagnostics")))
-        })?;
-        Ok(pushed.unwrap_or(false))
+        let limit = Instant::now() + Duration::from_secs(10);
+        while Instant::now() < limit {
+            let pushed = self.wait(Duration::from_millis(20), |message| {
+                let is_push =
+                    message.get("method").and_then(Value::as_str) == Some("textDocument/publishDiagnostics");
+                let is_ours = message.pointer("/params/uri").and_then(Value::as_str) == Some(&uri);
+                let is_new = message
+                    .pointer("/params/version")
+                    .and_then(Value::as_i64)
+                    .is_none_or(|known| known == version);
+                (is_push && is_ours && is_new).then(|| has_errors(message.pointer("/params/diagnostics")))
+            })?;
+            if let Some(pushed) = pushed {
+                return Ok(pushed);
+            }
+            // It said meanwhile that it wants to be asked, and will not push.
+            if self.pulls {
+                let answer =
+                    self.ask("textDocument/diagnostic", json!({ "textDocument": { "uri": uri } }))?;
+                return Ok(has_errors(answer.get("items")));
+            }
+        }
+        Ok(false)
     }
 }
 

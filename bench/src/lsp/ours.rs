@@ -16,17 +16,19 @@ pub(super) struct Ours {
     file: PathBuf,
     path: &'static str,
     next_id: u64,
-    _home: tempfile::TempDir,
 }
 
 impl Ours {
     #[expect(clippy::disallowed_methods, reason = "the benchmark runs the finished program")]
-    pub(super) fn start(subject: &Subject, root: &Path) -> anyhow::Result<Self> {
+    pub(super) fn start(subject: &Subject, root: &Path, home: &Path) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("finding this program")?.with_file_name("chartroom");
-        let home = tempfile::tempdir().context("making a home folder")?;
+        // A compiler may take longer than an edit would wait for it.
+        let config = home.join("config.toml");
+        std::fs::write(&config, "[lsp]\ndiagnosticTimeout = 60000\nfirstTouchTimeout = 120000\n")
+            .context("writing the config")?;
         let command = |args: &[&str]| {
             let mut command = Command::new(&program);
-            command.args(args).current_dir(root).env("CHARTROOM_HOME", home.path());
+            command.args(args).current_dir(root).env("CHARTROOM_HOME", home).env("CHARTROOM_CONFIG", &config);
             command
         };
         let trusted = command(&["trust", "."]).output().context("trusting the project")?;
@@ -40,7 +42,7 @@ impl Ours {
         let input = child.stdin.take().context("no stdin")?;
         let output = BufReader::new(child.stdout.take().context("no stdout")?);
         let file = root.join(subject.file);
-        let mut ours = Self { child, input, output, file, path: subject.file, next_id: 0, _home: home };
+        let mut ours = Self { child, input, output, file, path: subject.file, next_id: 0 };
         let client = json!({ "name": "bench", "version": "0" });
         ours.ask(
             "initialize",
@@ -48,6 +50,10 @@ impl Ours {
         )?;
         ours.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
         Ok(ours)
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     fn send(&mut self, message: &Value) -> anyhow::Result<()> {

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chartroom_protocol::lsp::Severity;
 use tokio::time::Instant;
 
 use super::state::State;
@@ -64,8 +65,15 @@ pub(crate) fn pulled(state: &State, touch: &Touch, quirks: Quirks, now: Instant)
     if pull.version < touch.version {
         return Step::Wait(None);
     }
-    if quirks.check_on_save.is_some() {
-        return checked(state, touch, now);
+    if let Some(check) = quirks.check_on_save {
+        // An error is an answer, and need not wait for the compiler to find it again; what else the compiler finds is
+        // in the next answer. Clean is what both say.
+        let is_broken = pull.findings.iter().any(|finding| finding.severity == Severity::Error);
+        return if is_broken && !state.is_loading_beside(check) {
+            Step::Done
+        } else {
+            checked(state, touch, now)
+        };
     }
     if pull.findings.is_empty() && state.is_loading() { Step::Wait(None) } else { Step::Done }
 }
@@ -103,9 +111,14 @@ fn is_push_fresh(state: &State, touch: &Touch) -> bool {
 /// looked again and found nothing to correct.
 pub(crate) fn result(state: &State, touch: &Touch, quirks: Quirks, settled: bool) -> Vec<Finding> {
     let Some(results) = state.results.get(&touch.file) else { return Vec::new() };
-    let looked_again = quirks.silent_when_unchanged
-        || (settled && quirks.check_on_save.is_some() && state.n_checks_begun > touch.n_checks);
-    let push = results.push.iter().filter(|_| looked_again || is_push_fresh(state, touch));
+    let push = results.push.iter().filter(|_| match quirks.check_on_save {
+        // Its pushes are the background check's, and those of a check from before our save speak of another text.
+        Some(check) if results.pull.is_some() => {
+            let is_over = settled && !state.is_checking(check);
+            state.n_checks_begun > touch.n_checks && (is_over || is_push_fresh(state, touch))
+        }
+        _ => quirks.silent_when_unchanged || is_push_fresh(state, touch),
+    });
     let pull = results.pull.iter().filter(|pull| pull.version >= touch.version);
     push.flat_map(|push| push.findings.iter())
         .chain(pull.flat_map(|pull| pull.findings.iter()))

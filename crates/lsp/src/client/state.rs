@@ -168,6 +168,16 @@ impl State {
         self.not_quiescent || !self.progress.is_empty()
     }
 
+    /// Tells whether a background check runs; `check` marks its token.
+    pub(crate) fn is_checking(&self, check: &str) -> bool {
+        self.progress.keys().any(|token| token.contains(check))
+    }
+
+    /// Tells whether the server is at work on anything but a background check.
+    pub(crate) fn is_loading_beside(&self, check: &str) -> bool {
+        self.not_quiescent || self.progress.keys().any(|token| !token.contains(check))
+    }
+
     /// What the server says it is doing.
     pub(crate) fn activity(&self) -> Option<String> {
         self.progress

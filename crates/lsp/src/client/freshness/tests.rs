@@ -159,3 +159,25 @@ fn a_background_check_is_waited_for_and_clears_what_it_found_before() {
     assert_eq!(pulled(&state, &touch, CHECKING, now + DEBOUNCE), Step::Done);
     assert_eq!(messages(&state, &touch, CHECKING, true), ["borrowed"], "the check found it again");
 }
+
+#[test]
+fn an_error_of_the_servers_own_is_said_at_once_and_without_what_an_older_check_found() {
+    let now = Instant::now();
+    let mut state = open(1);
+    state.publish(file(), None, vec![finding("of the text before")], now);
+    progress(&mut state, "rustAnalyzer/flycheck/0", "begin", now);
+    let touch = touch(&state, 2, now);
+    state.pulled(&file(), 2, vec![finding("mismatched")]);
+    // The check of the text before still runs, and still publishes.
+    assert_eq!(pulled(&state, &touch, CHECKING, now), Step::Done);
+    state.publish(file(), None, vec![finding("of the text before")], now);
+    assert_eq!(messages(&state, &touch, CHECKING, true), ["mismatched"]);
+    // The new check has begun: what it publishes is about our text, what was published before is not.
+    progress(&mut state, "rustAnalyzer/flycheck/0", "end", now);
+    progress(&mut state, "rustAnalyzer/flycheck/0", "begin", now);
+    state.publish(file(), None, vec![finding("borrowed")], now);
+    assert_eq!(messages(&state, &touch, CHECKING, true), ["borrowed", "mismatched"]);
+    // While the project loads, errors may be those of a half-known project.
+    progress(&mut state, "rustAnalyzer/Indexing", "begin", now);
+    assert_eq!(pulled(&state, &touch, CHECKING, now), Step::Wait(None));
+}
