@@ -1,50 +1,53 @@
-//! The real Claude Code (2.1.325) through HTTP and WebSocket, against the scripted model API.
+//! The real Claude Code (2.1.325) through HTTP and WebSocket, against the scripted model API: every frame of every
+//! story, in order (`common/browser.rs` says in which form).
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "common/story.rs"]
 mod story;
 
+use expect_test::expect;
 use serde_json::json;
 use story::{Place, Server, SleepingTool, lives};
 
-const MODEL: &str = "claude-opus-5-5";
-
-fn started(number: usize) -> String {
-    format!("turn {number} started {MODEL}")
-}
+const BYPASS: Option<&str> = Some("bypassPermissions");
 
 #[tokio::test]
 async fn tc_8_1a_create_send_and_stream_with_thinking() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "claude-code", None).await;
-    assert_eq!(browser.until("history").await, ["history"]);
-    let sent = browser.send(&server, "[[say:hello there]]").await;
-    assert_eq!(sent["queued"], false);
-    assert_eq!(
-        browser.until_end(0).await,
-        [
-            "user \"[[say:hello there]]\"",
-            &started(0),
-            "create message",
-            "complete message \"hello there\"",
-            "turn 0 completed",
-        ],
-    );
+    let mut browser = server.create("claude-code", None).await;
+    browser.send(&server, "[[say:hello there]]").await;
+    browser.until_idle().await;
     browser.send(&server, "[[think]]").await;
-    assert_eq!(
-        browser.until_end(1).await,
-        [
-            "user \"[[think]]\"",
-            &started(1),
-            "create thinking",
-            "complete thinking \"Let me think about this.\"",
-            "create message",
-            "complete message \"I have thought.\"",
-            "turn 1 completed",
-        ],
-    );
+    browser.until_idle().await;
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "[[say:hello there]]"
+        title "[[say:hello there]]"
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode default
+        create message i1
+        complete message i1 "hello there"
+        turn 0 completed
+        state open
+        > send
+        user i2 "[[think]]"
+        state working
+        turn 1 started claude-opus-5-5
+        create thinking i3
+        complete thinking i3 "Let me think about this."
+        create message i4
+        complete message i4 "I have thought."
+        turn 1 completed
+        state open
+    "#]]);
     server.stop().await;
 }
 
@@ -52,60 +55,69 @@ async fn tc_8_1a_create_send_and_stream_with_thinking() {
 async fn tc_8_1b_a_tool_is_allowed_and_denied() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "claude-code", None).await;
-    browser.until("history").await;
+    let mut browser = server.create("claude-code", None).await;
     let file = place.project.path("b.txt");
-    browser.send(&server, &format!("[[tool:Write:{}]]", json!({"file_path": file, "content": "x\n"}))).await;
-    let (question, lines) = browser.until_asked().await;
-    assert_eq!(
-        lines[1..],
-        [
-            &started(0),
-            "create message",
-            "complete message \"I will use Write.\"",
-            "create tool Write",
-            "question Write",
-        ],
-    );
-    let (_, status) = server.ask("GET", &browser.path("status"), json!(null)).await;
-    assert_eq!(status["state"], "needs_you");
-    server.post(&browser.path("answer"), json!({"questionId": question, "decision": "allow"})).await;
-    // The second tab comes too late.
-    let late = server
-        .ask("POST", &browser.path("answer"), json!({"questionId": question, "decision": "deny"}))
+    browser
+        .send(&server, &format!("write [[tool:Write:{}]]", json!({"file_path": file, "content": "x\n"})))
         .await;
+    browser.until_asked().await;
+    assert_eq!(server.get(&browser.path("status")).await["state"], "needs_you");
+    let question = browser.question_id().to_owned();
+    browser.answer(&server, json!({"decision": "allow"})).await;
+    // The second tab comes too late.
+    let late = json!({"questionId": question, "decision": "deny"});
+    let late = server.ask("POST", &browser.path("answer"), late).await;
     assert_eq!((late.0, &late.1["error"]["code"]), (404, &json!("QUESTION_NOT_FOUND")));
-    let said = format!(
-        "File created successfully at: {} (file state is current in your context — no need to Read it back)",
-        file.display()
-    );
-    assert_eq!(
-        browser.until_end(0).await,
-        [
-            "question closed".to_owned(),
-            format!("complete tool Write -> {said:?}"),
-            "create message".to_owned(),
-            format!("complete message {:?}", format!("Done. The tool said: {said}")),
-            "turn 0 completed".to_owned(),
-        ],
-    );
+    browser.until_idle().await;
     assert_eq!(place.project.read("b.txt"), "x\n");
-
     browser.send(&server, r#"[[tool:Bash:{"command":"touch c.txt","description":"d"}]]"#).await;
-    let (question, _) = browser.until_asked().await;
-    let denial = json!({"questionId": question, "decision": "deny", "message": "not now"});
-    server.post(&browser.path("answer"), denial).await;
-    assert_eq!(
-        browser.until_end(1).await,
-        [
-            "question closed",
-            "complete tool Bash !> \"not now\"",
-            "create message",
-            "complete message \"Done. The tool said: not now\"",
-            "turn 1 completed",
-        ],
-    );
+    browser.until_asked().await;
+    browser.answer(&server, json!({"decision": "deny", "message": "not now"})).await;
+    browser.until_idle().await;
     assert!(!place.project.path("c.txt").exists());
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "write [[tool:Write:{\"file_path\":\"$PROJECT/b.txt\",\"content\":\"x\\n\"}]]"
+        title "write"
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode default
+        create message i1
+        complete message i1 "I will use Write."
+        create tool Write i2
+        question q0 Write
+        state needs_you
+        > answer allow
+        question q0 closed
+        state working
+        complete tool Write i2 -> "File created successfully at: $PROJECT/b.txt (file state is current in your context — no need to Read it back)"
+        create message i3
+        complete message i3 "Done. The tool said: File created successfully at: $PROJECT/b.txt (file state is current in your context — no need to Read it back)"
+        turn 0 completed
+        state open
+        > send
+        user i4 "[[tool:Bash:{\"command\":\"touch c.txt\",\"description\":\"d\"}]]"
+        state working
+        turn 1 started claude-opus-5-5
+        create message i5
+        complete message i5 "I will use Bash."
+        create tool Bash i6
+        question q1 Bash
+        state needs_you
+        > answer deny
+        question q1 closed
+        state working
+        complete tool Bash i6 !> "not now"
+        create message i7
+        complete message i7 "Done. The tool said: not now"
+        turn 1 completed
+        state open
+    "#]]);
     server.stop().await;
 }
 
@@ -113,27 +125,36 @@ async fn tc_8_1b_a_tool_is_allowed_and_denied() {
 async fn parallel_tools_each_complete_their_own_card() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "claude-code", Some("bypassPermissions")).await;
-    browser.until("history").await;
-    // The second waits for the first, so that the order of their results is known.
+    let mut browser = server.create("claude-code", BYPASS).await;
+    // The second waits for the first, so that the order of their results is known. (Claude runs what may write one
+    // after the other anyway, and what only reads at once.)
     let tools = json!([
         ["Bash", {"command": "echo A; touch a.done", "description": "a"}],
         ["Bash", {"command": "until [ -e a.done ]; do sleep 0.05; done; echo B", "description": "b"}],
     ]);
     browser.send(&server, &format!("[[tools:{tools}]]")).await;
-    assert_eq!(
-        browser.until_end(0).await[1..],
-        [
-            &started(0),
-            "create tool Bash",
-            "create tool Bash",
-            "complete tool Bash -> \"A\"",
-            "complete tool Bash -> \"B\"",
-            "create message",
-            "complete message \"Done. The tool said: B\"",
-            "turn 0 completed",
-        ],
-    );
+    browser.until_idle().await;
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "[[tools:[[\"Bash\",{\"command\":\"echo A; touch a.done\",\"description\":\"a\"}],[\"Bash\",{\"command\":\"until [ -e a.done ]; do sleep 0.05; done; echo B\",\"description\":\"b\"}]]]]"
+        title "[[tools:[[\"Bash\",{\"command\":\"echo A; touch"
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode bypassPermissions
+        create tool Bash i1
+        create tool Bash i2
+        complete tool Bash i1 -> "A"
+        complete tool Bash i2 -> "B"
+        create message i3
+        complete message i3 "Done. The tool said: B"
+        turn 0 completed
+        state open
+    "#]]);
     server.stop().await;
 }
 
@@ -141,22 +162,40 @@ async fn parallel_tools_each_complete_their_own_card() {
 async fn a_question_is_answered_with_a_choice() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "claude-code", None).await;
-    browser.until("history").await;
+    let mut browser = server.create("claude-code", None).await;
     let question = json!({"questions": [{"question": "Which db?", "header": "DB", "multiSelect": false,
         "options": [{"label": "PG", "description": "p"}, {"label": "SQLite", "description": "s"}]}]});
     browser.send(&server, &format!("[[tool:AskUserQuestion:{question}]]")).await;
-    let (question, lines) = browser.until_asked().await;
-    assert_eq!(lines.last().map(String::as_str), Some("question Which db?"));
-    let answer = json!({"questionId": question, "decision": "allow", "answers": {"Which db?": "PG"}});
-    server.post(&browser.path("answer"), answer).await;
-    let lines = browser.until_end(0).await;
-    assert_eq!(lines[0], "question closed");
-    assert!(
-        lines[1].starts_with("complete tool AskUserQuestion -> ") && lines[1].contains("PG"),
-        "{lines:?}"
-    );
+    browser.until_asked().await;
+    browser.answer(&server, json!({"decision": "allow", "answers": {"Which db?": "PG"}})).await;
+    browser.until_idle().await;
     assert!(place.api.saw("\"Which db?\"=\"PG\""), "the model did not see the answer");
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "[[tool:AskUserQuestion:{\"questions\":[{\"question\":\"Which db?\",\"header\":\"DB\",\"multiSelect\":false,\"options\":[{\"label\":\"PG\",\"description\":\"p\"},{\"label\":\"SQLite\",\"description\":\"s\"}]}]}]]"
+        title "[[tool:AskUserQuestion:{\"questions\":[{\"question\":\""
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode default
+        create message i1
+        complete message i1 "I will use AskUserQuestion."
+        create tool AskUserQuestion i2
+        question q0 Which db?
+        state needs_you
+        > answer allow
+        question q0 closed
+        state working
+        complete tool AskUserQuestion i2 -> "Your questions have been answered: \"Which db?\"=\"PG\". You can now continue with these answers in mind."
+        create message i3
+        complete message i3 "Done. The tool said: Your questions have been answered: \"Which db?\"=\"PG\". You can now continue with these answers in mind."
+        turn 0 completed
+        state open
+    "#]]);
     server.stop().await;
 }
 
@@ -164,25 +203,58 @@ async fn a_question_is_answered_with_a_choice() {
 async fn tc_8_1c_an_interrupt_ends_a_stream_and_a_running_tool() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "claude-code", Some("bypassPermissions")).await;
-    browser.until("history").await;
+    let mut browser = server.create("claude-code", BYPASS).await;
     browser.send(&server, "[[gate:one]]").await;
     browser.until_said("before").await;
-    server.post(&browser.path("cancel"), json!({})).await;
-    assert_eq!(browser.until_end(0).await, ["complete message \"before \"", "turn 0 cancelled"]);
-
+    browser.post(&server, "cancel", json!({})).await;
+    browser.until_idle().await;
     let tool = SleepingTool::new().await;
-    browser
-        .send(&server, &format!("[[tool:Bash:{}]]", json!({"command": tool.command, "description": "d"})))
-        .await;
+    let call = json!({"command": tool.command, "description": "d"});
+    browser.send(&server, &format!("please [[tool:Bash:{call}]]")).await;
     let pid = tool.pid().await;
     assert!(lives(pid));
-    server.post(&browser.path("cancel"), json!({})).await;
-    let lines = browser.until_end(1).await;
-    let n = lines.len();
-    assert!(lines[n - 2].starts_with("complete tool Bash !> "), "{lines:?}");
+    browser.until("create tool").await;
+    browser.post(&server, "cancel", json!({})).await;
+    browser.until_idle().await;
     browser.send(&server, "[[say:still here]]").await;
-    assert_eq!(browser.until_end(2).await[3], "complete message \"still here\"");
+    browser.until_idle().await;
+    browser.without("Bash:{", "the call").saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "[[gate:one]]"
+        title "[[gate:one]]"
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode bypassPermissions
+        create message i1
+        > cancel
+        complete message i1 "before "
+        turn 0 cancelled
+        state open
+        > send
+        user i2 "please [[tool:the call
+        state working
+        turn 1 started claude-opus-5-5
+        create message i3
+        complete message i3 "I will use Bash."
+        create tool Bash i4
+        > cancel
+        complete tool Bash i4 !> "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed. Correction to the text above: this call was stopped while running, not refused before it ran. It may have run in part or in full, and its changes may have been written. No permission prompt was involved. Work it started elsewhere (a remote command, a background process) may still be running, so check before starting the same work again. The instruction to stop and wait still stands."
+        turn 1 cancelled
+        state open
+        > send
+        user i5 "[[say:still here]]"
+        state working
+        turn 2 started claude-opus-5-5
+        create message i6
+        complete message i6 "still here"
+        turn 2 completed
+        state open
+    "#]]);
     server.stop().await;
 }
 
@@ -190,29 +262,38 @@ async fn tc_8_1c_an_interrupt_ends_a_stream_and_a_running_tool() {
 async fn a_message_during_a_turn_waits_and_is_delivered_after_it() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "claude-code", None).await;
-    browser.until("history").await;
+    let mut browser = server.create("claude-code", None).await;
     browser.send(&server, "[[gate:one]]").await;
     browser.until_said("before").await;
-    let sent = browser.send(&server, "[[say:second]]").await;
-    assert_eq!(sent["queued"], true);
-    assert_eq!(browser.until("queue").await, ["queue [\"[[say:second]]\"]"]);
+    browser.send(&server, "[[say:second]]").await;
+    browser.until("queue").await;
     place.api.open("one");
-    assert_eq!(browser.until_end(0).await, ["complete message \"before after\"", "turn 0 completed"]);
-    let lines = browser.until_end(1).await;
-    let lines: Vec<&str> =
-        lines.iter().map(String::as_str).filter(|line| !line.starts_with("queue")).collect();
-    let started = started(1);
-    assert_eq!(
-        lines,
-        [
-            "user \"[[say:second]]\"",
-            started.as_str(),
-            "create message",
-            "complete message \"second\"",
-            "turn 1 completed"
-        ],
-    );
+    browser.until_idle().await;
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "[[gate:one]]"
+        title "[[gate:one]]"
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode default
+        create message i1
+        > send, queued
+        queue ["[[say:second]]"]
+        complete message i1 "before after"
+        turn 0 completed
+        user i2 "[[say:second]]"
+        queue []
+        turn 1 started claude-opus-5-5
+        create message i3
+        complete message i3 "second"
+        turn 1 completed
+        state open
+    "#]]);
     server.stop().await;
 }
 
@@ -220,31 +301,44 @@ async fn a_message_during_a_turn_waits_and_is_delivered_after_it() {
 async fn api_errors_fail_the_turn_or_are_retried_and_the_session_goes_on() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "claude-code", None).await;
-    browser.until("history").await;
-    browser.send(&server, "[[err:400]]").await;
-    assert_eq!(
-        browser.until_end(0).await[1..],
-        [&started(0), "turn 0 failed RESPONSE_ERROR: API Error: 400 scripted 400"],
-    );
-    browser.send(&server, "[[err:529:1]]").await;
-    assert_eq!(
-        browser.until_end(1).await[1..],
-        [&started(1), "create message", "complete message \"It works again.\"", "turn 1 completed"],
-    );
-    let retried =
-        browser.states.iter().any(|state| state.starts_with("working (API overloaded (529), retry 1 of 2"));
-    assert!(retried, "{:?}", browser.states);
-    browser.send(&server, "[[midfail]]").await;
-    assert_eq!(
-        browser.until_end(2).await[1..],
-        [
-            &started(2),
-            "error message \"partial answer then\"",
-            "complete message \"It works again.\"",
-            "turn 2 completed",
-        ],
-    );
+    let mut browser = server.create("claude-code", None).await;
+    for message in ["[[err:400]]", "[[err:529:1]]", "[[midfail]]"] {
+        browser.send(&server, message).await;
+        browser.until_idle().await;
+    }
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "[[err:400]]"
+        title "[[err:400]]"
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode default
+        turn 0 failed RESPONSE_ERROR: API Error: 400 scripted 400
+        state open
+        > send
+        user i1 "[[err:529:1]]"
+        state working
+        turn 1 started claude-opus-5-5
+        state working (API overloaded (529), retry 1 of 2 in _ s)
+        state working
+        create message i2
+        complete message i2 "It works again."
+        turn 1 completed
+        state open
+        > send
+        user i3 "[[midfail]]"
+        state working
+        turn 2 started claude-opus-5-5
+        error message i4 "partial answer then": the stream broke off here; the agent asked again
+        complete message i5 "It works again."
+        turn 2 completed
+        state open
+    "#]]);
     server.stop().await;
 }
 
@@ -252,32 +346,84 @@ async fn api_errors_fail_the_turn_or_are_retried_and_the_session_goes_on() {
 async fn tc_7_3a_a_session_comes_back_after_a_restart_with_its_history() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "claude-code", Some("bypassPermissions")).await;
-    browser.until("history").await;
+    let mut browser = server.create("claude-code", BYPASS).await;
     browser.send(&server, "[[say:first answer]]").await;
-    browser.until_end(0).await;
+    browser.until_idle().await;
     browser.send(&server, r#"[[tool:Bash:{"command":"echo A","description":"d"}]]"#).await;
-    browser.until_end(1).await;
+    browser.until_idle().await;
     let id = browser.session_id.clone();
     server.stop().await;
 
     let server = Server::start(&place).await;
-    let loaded = server.post(&format!("/api/session/{id}/load"), json!({})).await;
-    assert_eq!(loaded, json!({"sessionId": id, "cliType": "claude-code"}));
     let mut browser = server.follow(&id).await;
-    assert_eq!(
-        browser.until("history").await,
-        ["history\n\
-            user \"[[say:first answer]]\"\n\
-            complete message \"first answer\"\n\
-            user \"[[tool:Bash:{\\\"command\\\":\\\"echo A\\\",\\\"description\\\":\\\"d\\\"}]]\"\n\
-            complete message \"I will use Bash.\"\n\
-            complete tool Bash -> \"A\"\n\
-            complete message \"Done. The tool said: A\""],
-    );
+    let loaded = browser.post(&server, "load", json!({})).await;
+    assert_eq!(loaded, json!({"sessionId": id, "cliType": "claude-code"}));
+    browser.until_idle().await;
     browser.send(&server, "[[say:third]]").await;
-    assert_eq!(browser.until_end(0).await[3], "complete message \"third\"");
+    browser.until_idle().await;
+    browser.saw(&expect![[r#"
+        history
+        | user i0 "[[say:first answer]]"
+        | complete message i1 "first answer"
+        | user i2 "[[tool:Bash:{\"command\":\"echo A\",\"description\":\"d\"}]]"
+        | complete message i3 "I will use Bash."
+        | complete tool Bash i4 -> "A"
+        | complete message i5 "Done. The tool said: A"
+        | turn 0 started claude-opus-5-5
+        | turn 0 completed
+        | turn 1 started claude-opus-5-5
+        | turn 1 completed
+        title "[[say:first answer]]"
+        queue []
+        state open
+        > load
+        state loading
+        options model - mode -
+        state open
+        > send
+        user i6 "[[say:third]]"
+        state working
+        turn 2 started claude-opus-5-5
+        options model claude-opus-5-5 mode bypassPermissions
+        create message i7
+        complete message i7 "third"
+        turn 2 completed
+        state open
+    "#]]);
     assert!(place.api.requests().last().is_some_and(|last| last.body.to_string().contains("first answer")));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_without_a_message_comes_back_after_a_restart() {
+    let place = Place::new().await;
+    let server = Server::start(&place).await;
+    let id = server.create("claude-code", None).await.session_id;
+    server.stop().await;
+    let server = Server::start(&place).await;
+    let mut browser = server.follow(&id).await;
+    browser.send(&server, "[[say:at last]]").await;
+    browser.until_idle().await;
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        queue []
+        state open
+        > send, queued
+        queue ["[[say:at last]]"]
+        state loading
+        options model - mode -
+        user i0 "[[say:at last]]"
+        title "[[say:at last]]"
+        queue []
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode default
+        create message i1
+        complete message i1 "at last"
+        turn 0 completed
+        state open
+    "#]]);
     server.stop().await;
 }
 
@@ -288,32 +434,92 @@ async fn kill_and_server_exit_leave_no_process_of_the_agents_tree() {
     let mut pids = Vec::new();
     let mut browsers = Vec::new();
     for _ in 0..2 {
-        let mut browser = server.create(&place, "claude-code", Some("bypassPermissions")).await;
-        browser.until("history").await;
+        let mut browser = server.create("claude-code", BYPASS).await;
         let tool = SleepingTool::new().await;
         let call = json!({"command": tool.command, "description": "d"});
-        browser.send(&server, &format!("[[tool:Bash:{call}]]")).await;
+        browser.send(&server, &format!("please [[tool:Bash:{call}]]")).await;
         pids.push(tool.pid().await);
+        browser.until("create tool").await;
         browsers.push(browser);
     }
     assert!(pids.iter().all(|pid| lives(*pid)));
-    server.post(&browsers[0].path("kill"), json!({})).await;
+    let browser = &mut browsers[0];
+    browser.post(&server, "kill", json!({})).await;
     assert!(!lives(pids[0]), "the tool outlived the kill");
     assert!(lives(pids[1]), "the other session's tool was killed too");
-    browsers[0].until_end(0).await;
+    browser.until("state dead").await;
+    browser.without("Bash:{", "the call").saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "please [[tool:the call
+        title "please [[tool:the call
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode bypassPermissions
+        create message i1
+        complete message i1 "I will use Bash."
+        create tool Bash i2
+        > kill
+        turn 0 cancelled
+        state dead
+    "#]]);
+    let agents = server.descendants();
+    assert!(agents.contains(&pids[1]), "{agents:?}");
     server.stop().await;
-    assert!(!lives(pids[1]), "the tool outlived the server");
+    assert_eq!(agents.into_iter().filter(|pid| lives(*pid)).collect::<Vec<_>>(), [0; 0]);
 }
 
 #[tokio::test]
-async fn a_warm_process_answers_a_new_session() {
+async fn a_warm_process_becomes_the_next_sessions_own() {
     let place = Place::new().await;
     let server = Server::start_warm(&place, 1).await;
-    for _ in 0..2 {
-        let mut browser = server.create(&place, "claude-code", None).await;
-        browser.until("history").await;
-        browser.send(&server, "[[say:hello]]").await;
-        assert_eq!(browser.until_end(0).await[3], "complete message \"hello\"");
+    let first = server.create("claude-code", None).await;
+    // The pool starts a process for the next session: the second one below the server.
+    let warm = loop {
+        let mut agents = story::agents(&server);
+        agents.retain(|(_, session_id)| *session_id != first.session_id);
+        if let Some(warm) = agents.pop() {
+            break warm;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    };
+    // It is taken once it is ready; a session that comes earlier gets a process of its own.
+    let mut taken = None;
+    let mut others = Vec::new();
+    for _ in 0..60 {
+        let browser = server.create("claude-code", None).await;
+        if browser.session_id == warm.1 {
+            taken = Some(browser);
+            break;
+        }
+        others.push(browser.session_id.clone());
+        server.post(&browser.path("kill"), json!({})).await;
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     }
+    let mut browser = taken.unwrap_or_else(|| panic!("{warm:?} was never taken, but {others:?}"));
+    browser.send(&server, "[[say:hello]]").await;
+    browser.until_idle().await;
+    assert!(story::agents(&server).contains(&warm), "the session runs in another process");
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "[[say:hello]]"
+        title "[[say:hello]]"
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode default
+        create message i1
+        complete message i1 "hello"
+        turn 0 completed
+        state open
+    "#]]);
     server.stop().await;
 }

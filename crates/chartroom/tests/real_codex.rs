@@ -1,46 +1,53 @@
-//! The real codex-acp (0.16.0) through HTTP and WebSocket, against the scripted model API.
+//! The real codex-acp (0.16.0) through HTTP and WebSocket, against the scripted model API: every frame of every story,
+//! in order (`common/browser.rs` says in which form). Codex has no tool that asks a person a question: what there is
+//! are its permissions.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "common/story.rs"]
 mod story;
 
+use expect_test::expect;
 use serde_json::json;
 use story::{Place, Server, SleepingTool, lives};
 
-fn started(number: usize) -> String {
-    format!("turn {number} started gpt-5.4")
-}
+const FULL_ACCESS: Option<&str> = Some("full-access");
 
 #[tokio::test]
 async fn tc_8_2a_create_send_and_stream_with_thinking() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "codex", None).await;
-    assert_eq!(browser.until("history").await, ["history"]);
+    let mut browser = server.create("codex", None).await;
     browser.send(&server, "[[say:hello there]]").await;
-    assert_eq!(
-        browser.until_end(0).await,
-        [
-            "user \"[[say:hello there]]\"",
-            &started(0),
-            "create message",
-            "complete message \"hello there\"",
-            "turn 0 completed",
-        ],
-    );
+    browser.until_idle().await;
     browser.send(&server, "[[think]]").await;
-    assert_eq!(
-        browser.until_end(1).await[1..],
-        [
-            &started(1),
-            "create thinking",
-            "complete thinking \"\\n\\nLet me think about this.\"",
-            "create message",
-            "complete message \"I have thought.\"",
-            "turn 1 completed",
-        ],
-    );
+    browser.until_idle().await;
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        options model gpt-5.4 mode read-only
+        queue []
+        state open
+        > send
+        user i0 "[[say:hello there]]"
+        title "[[say:hello there]]"
+        state working
+        turn 0 started gpt-5.4
+        create message i1
+        complete message i1 "hello there"
+        turn 0 completed
+        state open
+        > send
+        user i2 "[[think]]"
+        state working
+        turn 1 started gpt-5.4
+        create thinking i3
+        complete thinking i3 "\n\nLet me think about this."
+        create message i4
+        complete message i4 "I have thought."
+        turn 1 completed
+        state open
+    "#]]);
     server.stop().await;
 }
 
@@ -48,51 +55,93 @@ async fn tc_8_2a_create_send_and_stream_with_thinking() {
 async fn tc_8_2b_tools_with_permission_and_parallel() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "codex", Some("auto")).await;
-    browser.until("history").await;
+    let mut browser = server.create("codex", Some("auto")).await;
     let escalate = |file: &str| {
         let call = json!({"cmd": format!("touch {file}"), "sandbox_permissions": "require_escalated", "justification": "j"});
         format!("[[tool:exec_command:{call}]]")
     };
     browser.send(&server, &escalate("yes.txt")).await;
-    let (question, lines) = browser.until_asked().await;
-    assert_eq!(
-        lines[1..],
-        [
-            &started(0),
-            "create message",
-            "complete message \"I will use exec_command.\"",
-            "create tool execute",
-            "question execute",
-        ],
-    );
-    server.post(&browser.path("answer"), json!({"questionId": question, "decision": "allow"})).await;
-    let lines = browser.until_end(0).await;
-    assert_eq!(lines[..3], ["question closed", "complete tool execute -> \"\"", "create message"]);
+    browser.until_asked().await;
+    browser.answer(&server, json!({"decision": "allow"})).await;
+    browser.until_idle().await;
     assert!(place.project.path("yes.txt").exists());
-
     browser.send(&server, &escalate("no.txt")).await;
-    let (question, _) = browser.until_asked().await;
-    server.post(&browser.path("answer"), json!({"questionId": question, "decision": "deny"})).await;
-    assert_eq!(
-        browser.until_end(1).await,
-        [
-            "question closed",
-            "complete tool execute !> \"no result: the turn ended first\"",
-            "turn 1 cancelled"
-        ],
-    );
+    browser.until_asked().await;
+    browser.answer(&server, json!({"decision": "deny"})).await;
+    browser.until_idle().await;
     assert!(!place.project.path("no.txt").exists());
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        options model gpt-5.4 mode auto
+        queue []
+        state open
+        > send
+        user i0 "[[tool:exec_command:{\"cmd\":\"touch yes.txt\",\"sandbox_permissions\":\"require_escalated\",\"justification\":\"j\"}]]"
+        title "[[tool:exec_command:{\"cmd\":\"touch"
+        state working
+        turn 0 started gpt-5.4
+        create message i1
+        complete message i1 "I will use exec_command."
+        create tool execute i2
+        question q0 execute
+        state needs_you
+        > answer allow
+        question q0 closed
+        state working
+        complete tool execute i2 -> ""
+        create message i3
+        complete message i3 "Done. The tool said: Chunk ID: _"
+        turn 0 completed
+        state open
+        > send
+        user i4 "[[tool:exec_command:{\"cmd\":\"touch no.txt\",\"sandbox_permissions\":\"require_escalated\",\"justification\":\"j\"}]]"
+        state working
+        turn 1 started gpt-5.4
+        create message i5
+        complete message i5 "I will use exec_command."
+        create tool execute i6
+        question q1 execute
+        state needs_you
+        > answer deny
+        question q1 closed
+        state working
+        complete tool execute i6 !> "no result: the turn ended first"
+        turn 1 cancelled
+        state open
+    "#]]);
+    server.stop().await;
+}
 
-    server.post(&browser.path("mode"), json!({"mode": "full-access"})).await;
+#[tokio::test]
+async fn parallel_tools_each_complete_their_own_card() {
+    let place = Place::new().await;
+    let server = Server::start(&place).await;
+    let mut browser = server.create("codex", FULL_ACCESS).await;
     let tools = json!([["exec_command", {"cmd": "echo A"}], ["exec_command", {"cmd": "echo B"}]]);
     browser.send(&server, &format!("[[tools:{tools}]]")).await;
-    let lines = browser.until_end(2).await;
-    let n_created = lines.iter().filter(|line| *line == "create tool execute").count();
-    let mut results: Vec<&String> = lines.iter().filter(|line| line.starts_with("complete tool")).collect();
-    results.sort();
-    assert_eq!(n_created, 2, "{lines:?}");
-    assert_eq!(results, ["complete tool execute -> \"A\\n\"", "complete tool execute -> \"B\\n\""]);
+    browser.until_idle().await;
+    // Codex begins calls that it got at once in whichever order its own tasks come to it.
+    browser.unordered(" tool execute ").saw(&expect![[r#"
+        history
+        title "New session"
+        options model gpt-5.4 mode full-access
+        queue []
+        state open
+        > send
+        user i0 "[[tools:[[\"exec_command\",{\"cmd\":\"echo A\"}],[\"exec_command\",{\"cmd\":\"echo B\"}]]]]"
+        title "[[tools:[[\"exec_command\",{\"cmd\":\"echo"
+        state working
+        turn 0 started gpt-5.4
+        complete tool execute -> "A\n"
+        complete tool execute -> "B\n"
+        create tool execute
+        create tool execute
+        create message i3
+        complete message i3 "Done. The tool said: Chunk ID: _"
+        turn 0 completed
+        state open
+    "#]]);
     server.stop().await;
 }
 
@@ -100,28 +149,62 @@ async fn tc_8_2b_tools_with_permission_and_parallel() {
 async fn an_interrupt_ends_a_stream_and_a_running_tool_and_a_message_waits_its_turn() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "codex", Some("full-access")).await;
-    browser.until("history").await;
+    let mut browser = server.create("codex", FULL_ACCESS).await;
     browser.send(&server, "[[gate:one]]").await;
     browser.until_said("before").await;
-    let sent = browser.send(&server, "[[say:second]]").await;
-    assert_eq!(sent["queued"], true);
+    browser.send(&server, "[[say:second]]").await;
     browser.until("queue").await;
-    server.post(&browser.path("cancel"), json!({})).await;
-    assert_eq!(browser.until_end(0).await, ["complete message \"before \"", "turn 0 cancelled"]);
-    let lines = browser.until_end(1).await;
-    assert!(lines.contains(&"complete message \"second\"".to_owned()), "{lines:?}");
-
+    browser.post(&server, "cancel", json!({})).await;
+    browser.until_idle().await;
     let tool = SleepingTool::new().await;
     let call = json!({"cmd": tool.command, "yield_time_ms": 60_000});
-    browser.send(&server, &format!("[[tool:exec_command:{call}]]")).await;
+    browser.send(&server, &format!("please [[tool:exec_command:{call}]]")).await;
     let pid = tool.pid().await;
     assert!(lives(pid));
-    server.post(&browser.path("cancel"), json!({})).await;
-    let lines = browser.until_end(2).await;
-    assert_eq!(lines.last().map(String::as_str), Some("turn 2 cancelled"), "{lines:?}");
-    server.post(&browser.path("kill"), json!({})).await;
+    browser.until("create tool").await;
+    browser.post(&server, "cancel", json!({})).await;
+    browser.until_idle().await;
+    browser.post(&server, "kill", json!({})).await;
+    browser.until("state dead").await;
     assert!(!lives(pid), "the tool outlived the session");
+    browser.without("exec_command:{", "the call").saw(&expect![[r#"
+        history
+        title "New session"
+        options model gpt-5.4 mode full-access
+        queue []
+        state open
+        > send
+        user i0 "[[gate:one]]"
+        title "[[gate:one]]"
+        state working
+        turn 0 started gpt-5.4
+        create message i1
+        > send, queued
+        queue ["[[say:second]]"]
+        > cancel
+        complete message i1 "before "
+        turn 0 cancelled
+        user i2 "[[say:second]]"
+        queue []
+        turn 1 started gpt-5.4
+        create message i3
+        complete message i3 "second"
+        turn 1 completed
+        state open
+        > send
+        user i4 "please [[tool:the call
+        state working
+        turn 2 started gpt-5.4
+        create message i5
+        complete message i5 "I will use exec_command."
+        create tool execute i6
+        > cancel
+        complete tool execute i6 !> "no result: the turn ended first"
+        turn 2 cancelled
+        state open
+        > kill
+        state dead
+    "#]]);
     server.stop().await;
 }
 
@@ -129,15 +212,43 @@ async fn an_interrupt_ends_a_stream_and_a_running_tool_and_a_message_waits_its_t
 async fn api_errors_fail_the_turn_or_are_retried_and_nothing_is_said_twice() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "codex", None).await;
-    browser.until("history").await;
-    browser.send(&server, "[[err:400]]").await;
-    assert_eq!(browser.until_end(0).await[1..], [&started(0), "turn 0 failed RESPONSE_ERROR: scripted 400"]);
-    browser.send(&server, "[[midfail]]").await;
-    let lines = browser.until_end(1).await;
-    assert_eq!(lines.last().map(String::as_str), Some("turn 1 completed"), "{lines:?}");
-    let n_partial = lines.iter().filter(|line| line.contains("partial answer then")).count();
-    assert_eq!(n_partial, 1, "{lines:?}");
+    let mut browser = server.create("codex", None).await;
+    for message in ["[[err:400]]", "[[err:529:1]]", "[[midfail]]"] {
+        browser.send(&server, message).await;
+        browser.until_idle().await;
+    }
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        options model gpt-5.4 mode read-only
+        queue []
+        state open
+        > send
+        user i0 "[[err:400]]"
+        title "[[err:400]]"
+        state working
+        turn 0 started gpt-5.4
+        turn 0 failed RESPONSE_ERROR: scripted 400
+        state open
+        > send
+        user i1 "[[err:529:1]]"
+        state working
+        turn 1 started gpt-5.4
+        create message i2
+        complete message i2 "It works again."
+        turn 1 completed
+        state open
+        > send
+        user i3 "[[midfail]]"
+        state working
+        turn 2 started gpt-5.4
+        create message i4
+        complete message i4 "partial answer then"
+        create message i5
+        complete message i5 "It works again."
+        turn 2 completed
+        state open
+    "#]]);
     server.stop().await;
 }
 
@@ -145,33 +256,83 @@ async fn api_errors_fail_the_turn_or_are_retried_and_nothing_is_said_twice() {
 async fn tc_7_3b_a_session_comes_back_after_a_restart_with_its_history() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "codex", Some("full-access")).await;
-    browser.until("history").await;
+    let mut browser = server.create("codex", FULL_ACCESS).await;
     browser.send(&server, "[[say:first answer]]").await;
-    browser.until_end(0).await;
+    browser.until_idle().await;
     browser.send(&server, r#"[[tool:exec_command:{"cmd":"echo A"}]]"#).await;
-    browser.until_end(1).await;
+    browser.until_idle().await;
     let id = browser.session_id.clone();
     server.stop().await;
 
     let server = Server::start(&place).await;
-    server.post(&format!("/api/session/{id}/load"), json!({})).await;
     let mut browser = server.follow(&id).await;
-    let history = browser.until("history").await.remove(0);
-    let lines: Vec<&str> = history.lines().collect();
-    assert_eq!(
-        lines[..6],
-        [
-            "history",
-            "user \"[[say:first answer]]\"",
-            "complete message \"first answer\"",
-            "user \"[[tool:exec_command:{\\\"cmd\\\":\\\"echo A\\\"}]]\"",
-            "complete message \"I will use exec_command.\"",
-            "complete tool execute -> \"A\\n\"",
-        ],
-    );
+    let loaded = browser.post(&server, "load", json!({})).await;
+    assert_eq!(loaded, json!({"sessionId": id, "cliType": "codex"}));
+    browser.until_idle().await;
     browser.send(&server, "[[say:third]]").await;
-    assert_eq!(browser.until_end(0).await[3], "complete message \"third\"");
+    browser.until_idle().await;
+    browser.saw(&expect![[r#"
+        history
+        | user i0 "[[say:first answer]]"
+        | complete message i1 "first answer"
+        | user i2 "[[tool:exec_command:{\"cmd\":\"echo A\"}]]"
+        | complete message i3 "I will use exec_command."
+        | complete tool execute i4 -> "A\n"
+        | complete message i5 "Done. The tool said: Chunk ID: _"
+        | turn 0 started gpt-5.4
+        | turn 0 completed
+        | turn 1 started gpt-5.4
+        | turn 1 completed
+        title "[[say:first answer]]"
+        queue []
+        state open
+        > load
+        state loading
+        options model gpt-5.4 mode auto
+        options model gpt-5.4 mode full-access
+        state open
+        > send
+        user i6 "[[say:third]]"
+        state working
+        turn 2 started gpt-5.4
+        create message i7
+        complete message i7 "third"
+        turn 2 completed
+        state open
+    "#]]);
+    assert!(place.api.requests().last().is_some_and(|last| last.body.to_string().contains("first answer")));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_without_a_message_comes_back_after_a_restart() {
+    let place = Place::new().await;
+    let server = Server::start(&place).await;
+    let id = server.create("codex", None).await.session_id;
+    server.stop().await;
+    let server = Server::start(&place).await;
+    let mut browser = server.follow(&id).await;
+    browser.send(&server, "[[say:at last]]").await;
+    browser.until_idle().await;
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        queue []
+        state open
+        > send, queued
+        queue ["[[say:at last]]"]
+        state loading
+        options model gpt-5.4 mode read-only
+        user i0 "[[say:at last]]"
+        title "[[say:at last]]"
+        queue []
+        state working
+        turn 0 started gpt-5.4
+        create message i1
+        complete message i1 "at last"
+        turn 0 completed
+        state open
+    "#]]);
     server.stop().await;
 }
 
@@ -179,15 +340,15 @@ async fn tc_7_3b_a_session_comes_back_after_a_restart_with_its_history() {
 async fn kill_and_server_exit_leave_no_process_of_the_agents_tree() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create(&place, "codex", Some("full-access")).await;
-    browser.until("history").await;
+    let mut browser = server.create("codex", FULL_ACCESS).await;
     let tool = SleepingTool::new().await;
     let command = format!("setsid bash -c '{}'", tool.command);
-    browser
-        .send(&server, &format!("[[tool:exec_command:{}]]", json!({"cmd": command, "yield_time_ms": 60_000})))
-        .await;
+    let call = json!({"cmd": command, "yield_time_ms": 60_000});
+    browser.send(&server, &format!("please [[tool:exec_command:{call}]]")).await;
     let pid = tool.pid().await;
     assert!(lives(pid));
+    let agents = server.descendants();
+    assert!(agents.contains(&pid), "{agents:?}");
     server.stop().await;
-    assert!(!lives(pid), "the tool outlived the server");
+    assert_eq!(agents.into_iter().filter(|pid| lives(*pid)).collect::<Vec<_>>(), [0; 0]);
 }

@@ -159,6 +159,42 @@ async fn commands_are_answered_by_their_request_id_with_what_the_route_would_say
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unsubscribe_right_after_subscribe_leaves_nothing_followed() {
+    let server = FakeServer::start().await;
+    server.claude.behave(|behaviour| behaviour.plays = Some(3));
+    let id = server.create("claude-code").await;
+    let mut socket = server.connect().await;
+    for round in 0..20 {
+        // In one packet, so that the second comes while the first is being answered.
+        let subscribe = json!({ "type": "subscribe", "requestId": "on", "sessionId": id });
+        let unsubscribe = json!({ "type": "unsubscribe", "requestId": "off", "sessionId": id });
+        for frame in [subscribe, unsubscribe] {
+            socket.stream.feed(Message::text(frame.to_string())).await.unwrap();
+        }
+        socket.stream.flush().await.unwrap();
+        let mut n_answers = 0;
+        while n_answers < 2 {
+            n_answers += usize::from(matches!(socket.next().await, ServerFrame::Ack { .. }));
+        }
+        let body = json!({ "message": format!("round {round}") });
+        assert_eq!(server.ask("POST", &format!("/api/session/{id}/send"), body).await.0, 202);
+        // The end of the turn is seen in the overview, as of every session; nothing of the turn itself.
+        let frames = socket.until(|frame| is_state(frame, SessionState::Open)).await;
+        let of_turn = |frame: &ServerFrame| {
+            matches!(
+                frame,
+                ServerFrame::Upsert { .. } | ServerFrame::Turn { .. } | ServerFrame::History { .. }
+            )
+        };
+        assert!(!frames.iter().any(of_turn), "round {round}: {frames:?}");
+    }
+    // A later subscription works as ever.
+    socket.subscribe(&id, None).await;
+    socket.until(|frame| matches!(frame, ServerFrame::History { .. })).await;
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_malformed_frame_is_an_error_frame_and_the_socket_stays_open() {
     let server = FakeServer::start().await;
     let id = server.create("claude-code").await;

@@ -148,6 +148,14 @@ pub(crate) struct Actor {
     delivering: Option<QueuedId>,
     /// The same message while the journal does not have its turn yet.
     unsent: Option<StoredMessage>,
+    /// The message whose turn has begun here and of which the agent has not said a word. It stays on the disk until
+    /// the journal has the turn's first event.
+    handed: Option<(TurnId, QueuedId)>,
+    /// A message that was handed over just before an earlier run died: the agent's own history tells whether it came
+    /// through.
+    in_doubt: Option<StoredMessage>,
+    /// Whether the agent ever said anything here.
+    spoken: bool,
     questions: Vec<PendingQuestion>,
     next_seq: u64,
     /// When the last row was written, ISO 8601 UTC.

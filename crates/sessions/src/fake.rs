@@ -42,6 +42,8 @@ pub struct Behaviour {
     pub hang: bool,
     /// Sending fails with this.
     pub refuse_message: Option<ProviderError>,
+    /// Takes a message and never says that it did: whoever dies now does not know whether it came through.
+    pub takes_in_silence: bool,
     /// Plays every turn by itself: so many updates of one message, then the end.
     pub plays: Option<usize>,
 }
@@ -260,6 +262,9 @@ impl AgentHandle for Handle {
             return Err(ProviderError::process_crash("the fake is dead"));
         }
         self.0.record(Call::Send { turn_id: turn_id.clone(), message });
+        if behaviour.takes_in_silence {
+            std::future::pending::<()>().await;
+        }
         if let Some(n_updates) = behaviour.plays {
             let (agent, turn_id) = (Arc::clone(&self.0), turn_id.clone());
             drop(tokio::spawn(async move { agent.play(&turn_id, n_updates).await }));

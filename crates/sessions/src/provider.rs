@@ -77,7 +77,9 @@ pub trait AgentHandle: Send + Sync {
 
 /// A session as the provider hands it over: the way in, the way out, and what was said before.
 pub struct ProviderSession {
-    /// The CLI's own id, so that resume works after a restart of ours.
+    /// The CLI's own id, so that resume works after a restart of ours. If an unused session was loaded and the CLI
+    /// could not begin it under its old id, this differs from the id asked for: it is kept, and the next
+    /// [`LoadOptions`] have it as [`AGENTS_ID`] among the provider's options.
     pub session_id: SessionId,
     pub handle: Arc<dyn AgentHandle>,
     /// What the agent says. Bounded by the provider: the session reads it promptly, whoever reads the session.
@@ -147,6 +149,8 @@ pub struct LoadOptions {
     pub model: Option<String>,
     pub mode: Option<String>,
     pub provider_options: Map<String, Value>,
+    /// Nothing was ever said in it. An agent that keeps no such conversation begins it again under the same id.
+    pub unused: bool,
 }
 
 /// A conversation that the user had with the agent outside Chartroom.
@@ -158,6 +162,9 @@ pub struct DiscoveredSession {
     /// ISO 8601 UTC.
     pub last_activity: String,
 }
+
+/// The provider option under which an agent's own id is kept where it is not the session's.
+pub const AGENTS_ID: &str = "agentSessionId";
 
 /// Makes the id of a turn.
 pub fn new_turn_id() -> TurnId {

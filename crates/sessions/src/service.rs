@@ -21,7 +21,7 @@ use crate::actor::start::Parts;
 use crate::actor::{Actor, Command, FolderCheck, Limits, internal};
 use crate::clock::Clock;
 use crate::feed::{Broadcast, Frame};
-use crate::provider::{CreateOptions, ProviderError, ProviderSession, title};
+use crate::provider::{AGENTS_ID, CreateOptions, ProviderError, ProviderSession, title};
 use crate::registry::Registry;
 use crate::store::{Store, StoredProject, StoredSession};
 use discovery::Discovered;
@@ -164,8 +164,15 @@ impl SessionService {
         let project = self.project(project_id).await?;
         let stored = self.inner.store.sessions_of(project_id).await.map_err(internal)?;
         let found = self.inner.discovered.find(&self.inner.registry, &project).await;
-        let known: std::collections::HashSet<_> =
-            stored.iter().map(|session| session.session_id.clone()).collect();
+        let agents_id = |session: &StoredSession| {
+            let id = session.provider_options.get(AGENTS_ID)?;
+            id.as_str().map(SessionId::from)
+        };
+        let known: std::collections::HashSet<SessionId> = stored
+            .iter()
+            .flat_map(|session| [Some(session.session_id.clone()), agents_id(session)])
+            .flatten()
+            .collect();
         let states = self.states().await;
         let mut list: Vec<SessionSummary> = stored
             .into_iter()

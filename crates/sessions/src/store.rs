@@ -37,7 +37,7 @@ pub enum StoreError {
     #[error("cannot use {path}: {reason}")]
     Unusable { path: PathBuf, reason: String },
     /// A full disk, a damaged page: the statement failed and its changes were taken back.
-    #[error("the store refused: {0}")]
+    #[error("{}", what_to_do(.0))]
     Database(Arc<rusqlite::Error>),
     #[error("the store is closed")]
     Closed,
@@ -46,6 +46,22 @@ pub enum StoreError {
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Database(Arc::new(error))
+    }
+}
+
+fn what_to_do(error: &rusqlite::Error) -> String {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DiskFull) => {
+            format!("the disk of the data folder is full ({error}); make room, nothing is lost")
+        }
+        Some(
+            rusqlite::ErrorCode::ReadOnly
+            | rusqlite::ErrorCode::CannotOpen
+            | rusqlite::ErrorCode::SystemIoFailure,
+        ) => {
+            format!("the data folder cannot be written ({error}); see to its permissions and its disk")
+        }
+        _ => format!("the store refused: {error}"),
     }
 }
 
@@ -75,6 +91,18 @@ impl Store {
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.inner.writer.run(durability, work).await
+    }
+
+    /// Makes the store as if its disk were full, or as if there were room again; for tests.
+    #[cfg(any(test, feature = "fake-provider"))]
+    pub async fn pretend_full(&self, full: bool) -> Result<(), StoreError> {
+        self.write(Durability::Process, move |connection| {
+            let n_pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+            let limit = if full { n_pages } else { i64::from(u32::MAX - 1) };
+            connection.query_row(&format!("PRAGMA max_page_count = {limit}"), [], |_row| Ok(()))?;
+            Ok(())
+        })
+        .await
     }
 
     async fn read<T: Send + 'static>(

@@ -33,11 +33,24 @@ pub struct FakeServer {
     pub codex: FakeProvider,
     pub folder: tempfile::TempDir,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
-    task: tokio::task::JoinHandle<anyhow::Result<()>>,
+    task: Option<tokio::task::JoinHandle<anyhow::Result<()>>>,
 }
 
 impl FakeServer {
     pub async fn start() -> Self {
+        let mut server = Self::without_socket().await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        server.address = listener.local_addr().unwrap();
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let app = server.app.clone();
+        server.task = Some(tokio::spawn(chartroom::http::run(listener, app, async move {
+            drop(stopped.await);
+        })));
+        server.stop = Some(stop);
+        server
+    }
+
+    async fn without_socket() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (claude, codex) = (FakeProvider::new("claude-code"), FakeProvider::new("codex"));
         let mut config = Config::default();
@@ -51,13 +64,8 @@ impl FakeServer {
         let project = folder.path().join("project");
         std::fs::create_dir(&project).unwrap();
         app.projects().ensure(&CanonicalRoot::open(&project).unwrap(), true).await.unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let task = tokio::spawn(chartroom::http::run(listener, app.clone(), async move {
-            drop(stopped.await);
-        }));
-        Self { address, app, claude, codex, folder, stop: Some(stop), task }
+        let address = SocketAddr::from(([127, 0, 0, 1], 4747));
+        Self { address, app, claude, codex, folder, stop: None, task: None }
     }
 
     pub fn project(&self) -> String {
@@ -70,7 +78,7 @@ impl FakeServer {
 
     pub async fn stop(mut self) {
         drop(self.stop.take());
-        self.task.await.unwrap().unwrap();
+        self.task.take().expect("it has a socket").await.unwrap().unwrap();
     }
 
     /// Asks over HTTP and returns the status and the body.

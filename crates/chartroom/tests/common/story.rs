@@ -1,30 +1,24 @@
-//! A story with a real agent: the real server on a socket, a browser's WebSocket, the scripted model API.
-//!
-//! What the browser gets is printed one line a frame, without ids and times. Of text that grows only its beginning
-//! and its end are printed: how often it is shown in between depends on the machine. State and options have no
-//! place in the order, since they are sent when a batch is done; they are looked at on their own.
+//! A story with a real agent: the scripted model, a project, the finished server as a process of its own with a
+//! cleared environment, and a browser on its WebSocket.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a helper of tests may fail them")]
 
-use std::net::SocketAddr;
+#[path = "browser.rs"]
+mod browser;
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use chartroom::app::App;
-use chartroom::config::Config;
-use chartroom::data::DataFolder;
 use chartroom_testkit::model_api::ModelApi;
 use chartroom_testkit::project::Project;
 use chartroom_testkit::tools;
-use chartroom_transport::Keeper;
-use chartroom_workspace::CanonicalRoot;
-use futures_util::{SinkExt as _, StreamExt as _};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+use tokio::net::TcpListener;
+
+pub(crate) use browser::Browser;
 
 const TOKEN: &str = "a-token-of-the-stories-0123456789";
 /// Longer than any machine needs; reached only when something hangs.
@@ -40,12 +34,12 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) async fn new() -> Self {
-        let place = Self {
-            api: ModelApi::start().await,
-            project: Project::new("//- README.md\nhello\n"),
-            home: Project::new(""),
-            data: Project::new(""),
-        };
+        Self::with(Project::new("//- README.md\nhello\n")).await
+    }
+
+    pub(crate) async fn with(project: Project) -> Self {
+        let place =
+            Self { api: ModelApi::start().await, project, home: Project::new(""), data: Project::new("") };
         place.home.write(
             ".codex/config.toml",
             &format!(
@@ -59,17 +53,14 @@ impl Place {
         place
     }
 
-    fn config(&self, warm: usize) -> Config {
+    fn config(&self, n_warm: usize) -> String {
         let home = self.home.root().display();
-        let text = format!(
+        format!(
             r#"
-[server]
-token = "{TOKEN}"
 [agents.claude-code]
 command = "{claude}"
-warmProcesses = {warm}
+warmProcesses = {n_warm}
 [agents.claude-code.env]
-HOME = "{home}"
 CLAUDE_CONFIG_DIR = "{home}/.claude"
 ANTHROPIC_BASE_URL = "{url}"
 ANTHROPIC_API_KEY = "sk-ant-dummy"
@@ -80,56 +71,107 @@ IS_SANDBOX = "1"
 [agents.codex]
 command = "{codex}"
 [agents.codex.env]
-HOME = "{home}"
 CODEX_HOME = "{home}/.codex"
 MOCK_API_KEY = "dummy"
 "#,
             claude = tools::claude().display(),
             codex = tools::codex_acp().display(),
             url = self.api.anthropic_url(),
-        );
-        toml::from_str(&text).unwrap()
+        )
     }
 }
 
 /// A running server.
 pub(crate) struct Server {
-    pub(crate) app: App,
-    address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    task: JoinHandle<anyhow::Result<()>>,
+    child: Child,
+    host: String,
+    project: PathBuf,
 }
 
 impl Server {
     pub(crate) async fn start(place: &Place) -> Self {
-        Self::start_warm(place, 0).await
+        Self::start_with(place, &place.config(0), &[]).await
     }
 
-    pub(crate) async fn start_warm(place: &Place, warm: usize) -> Self {
-        let data = DataFolder::open(&place.data.path("data")).unwrap();
-        let keeper = Keeper { program: env!("CARGO_BIN_EXE_chartroom").into(), args: vec!["keeper".into()] };
-        let app = App::open(place.config(warm), data, keeper).unwrap();
-        let root = CanonicalRoot::open(place.project.root()).unwrap();
-        app.gate().trust().trust(&root).unwrap();
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel::<()>();
-        let shutdown = async move {
-            stopped.await.ok();
+    pub(crate) async fn start_warm(place: &Place, n_warm: usize) -> Self {
+        Self::start_with(place, &place.config(n_warm), &[]).await
+    }
+
+    /// Starts it with these variables beside the few that every program needs, and nothing of the test's own.
+    #[expect(clippy::disallowed_methods, reason = "the program under test is started as a shell would")]
+    pub(crate) async fn start_with(place: &Place, config: &str, variables: &[(&str, &str)]) -> Self {
+        place.home.write("config.toml", config);
+        let mut child = Command::new(env!("CARGO_BIN_EXE_chartroom"))
+            .args(["serve", "--port", "0", "--trust"])
+            .arg(place.project.root())
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", place.home.root())
+            .env("CHARTROOM_HOME", place.data.path("data"))
+            .env("CHARTROOM_CONFIG", place.home.path("config.toml"))
+            .env("CHARTROOM_TOKEN", TOKEN)
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let Some((_, link)) = ready.split_once("http://") else {
+            let mut why = String::new();
+            stderr.read_to_string(&mut why).unwrap();
+            panic!("the server did not start: {why}");
         };
-        let task = tokio::spawn(chartroom::http::run(listener, app.clone(), shutdown));
-        Self { app, address, stop: Some(stop), task }
+        // Its log is read to its end, so that it never waits for us.
+        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        let host = link.split('/').next().unwrap().to_owned();
+        Self { child, host, project: place.project.root().to_owned() }
     }
 
-    /// Stops the server as Ctrl-C does and waits for its end.
-    pub(crate) async fn stop(mut self) {
-        self.stop.take().unwrap().send(()).ok();
-        tokio::time::timeout(LIMIT, self.task).await.expect("the server stops").unwrap().unwrap();
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    pub(crate) fn project(&self) -> &Path {
+        &self.project
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Stops the server as a service manager does and waits for its end.
+    pub(crate) async fn stop(self) {
+        self.signal(Signal::TERM);
+        assert!(self.ended().await.success(), "the server ended badly");
+    }
+
+    /// kill -9.
+    pub(crate) async fn die(self) {
+        self.signal(Signal::KILL);
+        self.ended().await;
+    }
+
+    async fn ended(mut self) -> std::process::ExitStatus {
+        let child = std::mem::replace(&mut self.child, nothing());
+        let wait = tokio::task::spawn_blocking(move || {
+            let mut child = child;
+            child.wait().unwrap()
+        });
+        tokio::time::timeout(LIMIT, wait).await.expect("the server ends").unwrap()
+    }
+
+    /// The processes below the server, by their parents.
+    pub(crate) fn descendants(&self) -> Vec<u32> {
+        descendants(self.child.id())
     }
 
     /// Asks a route; returns status and body.
     pub(crate) async fn ask(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
-        let url = format!("http://{}{path}", self.address);
+        let url = format!("http://{}{path}", self.host);
         let method = method.to_owned();
         let asked = tokio::task::spawn_blocking(move || {
             let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
@@ -157,9 +199,15 @@ impl Server {
         answer
     }
 
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        let (status, answer) = self.ask("GET", path, Value::Null).await;
+        assert_eq!(status, 200, "{path}: {answer}");
+        answer
+    }
+
     /// Creates a session and follows it as a browser does.
-    pub(crate) async fn create(&self, place: &Place, cli_type: &str, mode: Option<&str>) -> Browser {
-        let mut body = json!({"cliType": cli_type, "projectDir": place.project.root()});
+    pub(crate) async fn create(&self, cli_type: &str, mode: Option<&str>) -> Browser {
+        let mut body = json!({"cliType": cli_type, "projectDir": self.project});
         if let Some(mode) = mode {
             body["mode"] = json!(mode);
         }
@@ -168,183 +216,58 @@ impl Server {
         self.follow(created["sessionId"].as_str().unwrap()).await
     }
 
-    /// Opens a WebSocket and subscribes to a session.
     pub(crate) async fn follow(&self, session_id: &str) -> Browser {
-        let mut request = format!("ws://{}/ws", self.address).into_client_request().unwrap();
-        request.headers_mut().insert("authorization", format!("Bearer {TOKEN}").parse().unwrap());
-        let (socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
-        let mut browser = Browser {
-            socket,
-            session_id: session_id.to_owned(),
-            turns: Vec::new(),
-            queue: "queue []".to_owned(),
-            states: Vec::new(),
+        Browser::open(self, session_id, None).await
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Whatever a failed story left running; an error means that it is gone already.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// Takes the place of a child that was taken away: a process that has ended.
+#[expect(clippy::disallowed_methods, reason = "a child to put in the place of another")]
+fn nothing() -> Child {
+    Command::new("true").stdin(Stdio::null()).spawn().unwrap()
+}
+
+/// Returns the processes below this one that live, by their parents.
+pub(crate) fn descendants(pid: u32) -> Vec<u32> {
+    let mut parents = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
         };
-        let subscribe = json!({"type": "subscribe", "sessionId": session_id, "requestId": "subscribe"});
-        browser.socket.send(Message::text(subscribe.to_string())).await.unwrap();
-        browser
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let parent = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse::<u32>().ok());
+        parents.extend(parent.map(|parent| (pid, parent)));
     }
+    let mut found = vec![pid];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        next += 1;
+    }
+    found.split_off(1)
 }
 
-/// One browser on one session.
-pub(crate) struct Browser {
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
-    pub(crate) session_id: String,
-    turns: Vec<String>,
-    /// The queue as it was printed last.
-    queue: String,
-    /// Every state with its note, in order.
-    pub(crate) states: Vec<String>,
-}
-
-impl Browser {
-    pub(crate) fn path(&self, command: &str) -> String {
-        format!("/api/session/{}/{command}", self.session_id)
-    }
-
-    /// Sends a message and returns its turn's id.
-    pub(crate) async fn send(&self, server: &Server, message: &str) -> Value {
-        server.post(&self.path("send"), json!({"message": message})).await
-    }
-
-    /// Returns the next frame.
-    pub(crate) async fn frame(&mut self) -> Value {
-        let next = async {
-            loop {
-                match self.socket.next().await.expect("the socket stays open").unwrap() {
-                    Message::Text(text) => return serde_json::from_str(&text).unwrap(),
-                    Message::Close(reason) => panic!("the server closed the socket: {reason:?}"),
-                    _ => {}
-                }
-            }
-        };
-        tokio::time::timeout(LIMIT, next).await.expect("a frame comes")
-    }
-
-    /// Reads frames until one is printed that begins with `end`, and returns the lines.
-    pub(crate) async fn until(&mut self, end: &str) -> Vec<String> {
-        let mut lines = Vec::new();
-        loop {
-            let frame = self.frame().await;
-            if let Some(line) = self.print(&frame) {
-                let done = line.starts_with(end);
-                lines.push(line);
-                if done {
-                    return lines;
-                }
-            }
+/// Returns the Claude processes below the server, each with the session that it was started for.
+pub(crate) fn agents(server: &Server) -> Vec<(u32, String)> {
+    let session = |pid: u32| {
+        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
+        let mut words = line.split('\0');
+        if words.next()? != tools::claude().to_str()? {
+            // The keeper's own line has the same words further on.
+            return None;
         }
-    }
-
-    /// Reads frames until the end of a turn, however it ends, and returns the lines.
-    pub(crate) async fn until_end(&mut self, number: usize) -> Vec<String> {
-        let mut lines = Vec::new();
-        loop {
-            lines.extend(self.until(&format!("turn {number} ")).await);
-            if lines.last().is_some_and(|line| !line.contains(" started ")) {
-                return lines;
-            }
-        }
-    }
-
-    /// Waits until a message is shown, finished or not, that begins with this.
-    pub(crate) async fn until_said(&mut self, beginning: &str) {
-        loop {
-            let frame = self.frame().await;
-            let payload = &frame["payload"];
-            if payload["origin"] == "agent"
-                && payload["content"].as_str().is_some_and(|text| text.starts_with(beginning))
-            {
-                return;
-            }
-        }
-    }
-
-    /// Waits for a question and returns its id with the lines before it.
-    pub(crate) async fn until_asked(&mut self) -> (String, Vec<String>) {
-        let mut lines = Vec::new();
-        loop {
-            let frame = self.frame().await;
-            lines.extend(self.print(&frame));
-            if frame["type"] == "session:question" {
-                return (frame["question"]["questionId"].as_str().unwrap().to_owned(), lines);
-            }
-        }
-    }
-
-    fn print(&mut self, frame: &Value) -> Option<String> {
-        let payload = &frame["payload"];
-        match frame["type"].as_str().unwrap() {
-            "session:upsert" => upsert(payload),
-            "session:turn" => Some(self.turn(payload)),
-            "session:question" => {
-                let question = &frame["question"];
-                let what = question["toolName"].as_str().or(question["questions"][0]["question"].as_str());
-                Some(format!("question {}", what.unwrap_or_default()))
-            }
-            "session:question-closed" => Some("question closed".to_owned()),
-            "session:queue" => {
-                let messages = frame["messages"].as_array().unwrap();
-                let texts: Vec<&str> =
-                    messages.iter().filter_map(|message| message["message"].as_str()).collect();
-                let queue = format!("queue {texts:?}");
-                // A reader is told the queue when it comes, also when there is nothing in it.
-                let changed = self.queue != queue;
-                self.queue.clone_from(&queue);
-                changed.then_some(queue)
-            }
-            "session:state" => {
-                let note = frame["note"].as_str().map(|note| format!(" ({note})")).unwrap_or_default();
-                self.states.push(format!("{}{note}", frame["state"].as_str().unwrap()));
-                None
-            }
-            "session:history" => {
-                let entries = frame["entries"].as_array().unwrap();
-                let lines: Vec<String> = entries.iter().filter_map(upsert).collect();
-                Some(format!("history\n{}", lines.join("\n")).trim_end().to_owned())
-            }
-            _ => None,
-        }
-    }
-
-    fn turn(&mut self, payload: &Value) -> String {
-        let id = payload["turnId"].as_str().unwrap().to_owned();
-        let number = self.turns.iter().position(|turn| *turn == id).unwrap_or_else(|| {
-            self.turns.push(id);
-            self.turns.len() - 1
-        });
-        match payload["type"].as_str().unwrap() {
-            "turn_started" => format!("turn {number} started {}", payload["modelId"].as_str().unwrap()),
-            "turn_complete" => format!("turn {number} {}", payload["status"].as_str().unwrap()),
-            _ => format!(
-                "turn {number} failed {}: {}",
-                payload["errorCode"].as_str().unwrap(),
-                payload["errorMessage"].as_str().unwrap()
-            ),
-        }
-    }
-}
-
-fn upsert(payload: &Value) -> Option<String> {
-    let status = payload["status"].as_str().unwrap();
-    if status == "update" {
-        return None;
-    }
-    let content = payload["content"].as_str().unwrap_or_default();
-    Some(match (payload["type"].as_str().unwrap(), status) {
-        ("message", _) if payload["origin"] == "user" => format!("user {content:?}"),
-        (kind @ ("message" | "thinking"), "create") => format!("create {kind}"),
-        (kind @ ("message" | "thinking"), status) => format!("{status} {kind} {content:?}"),
-        (_, status) => {
-            let name = payload["toolName"].as_str().unwrap();
-            let output = match payload["toolOutput"].as_str() {
-                Some(output) if payload["toolOutputIsError"] == true => format!(" !> {output:?}"),
-                Some(output) => format!(" -> {output:?}"),
-                None => String::new(),
-            };
-            format!("{status} tool {name}{output}")
-        }
-    })
+        words.find(|word| *word == "--session-id")?;
+        words.next().map(|session_id| (pid, session_id.to_owned()))
+    };
+    server.descendants().into_iter().filter_map(session).collect()
 }
 
 /// A tool that tells its process id over loopback and then sleeps for longer than any story.
@@ -378,4 +301,19 @@ pub(crate) fn lives(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
     !matches!(state, None | Some('Z' | 'X'))
+}
+
+/// Waits until none of these lives: the keepers end them when the server is gone, and nobody else is told.
+pub(crate) async fn until_gone(pids: &[u32]) {
+    let gone = async {
+        while pids.iter().any(|pid| lives(*pid)) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let ended = tokio::time::timeout(LIMIT, gone).await;
+    assert!(
+        ended.is_ok(),
+        "these outlived the server: {:?}",
+        pids.iter().filter(|pid| lives(**pid)).collect::<Vec<_>>()
+    );
 }

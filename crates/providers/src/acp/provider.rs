@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use chartroom_protocol::agent::Agent;
 use chartroom_protocol::ids::{CliType, SessionId};
+use chartroom_sessions::provider::AGENTS_ID;
 use chartroom_sessions::{
     CreateOptions, DiscoveredSession, LoadOptions, Provider, ProviderError, ProviderSession,
 };
@@ -104,7 +105,10 @@ impl Provider for AcpProvider {
         options: LoadOptions,
     ) -> Result<ProviderSession, ProviderError> {
         let (model, mode) = (options.model.as_deref(), options.mode.as_deref());
-        self.start(&options.project_dir, Beginning::Load(session_id), model, mode).await
+        let agents_id = options.provider_options.get(AGENTS_ID).and_then(Value::as_str).map(SessionId::from);
+        let agents_id = agents_id.as_ref().unwrap_or(session_id);
+        let beginning = Beginning::Load { session_id, agents_id, unused: options.unused };
+        self.start(&options.project_dir, beginning, model, mode).await
     }
 
     async fn discover(&self, project_dir: &Path) -> Result<Vec<DiscoveredSession>, ProviderError> {

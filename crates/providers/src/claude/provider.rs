@@ -89,10 +89,18 @@ impl Provider for ClaudeProvider {
         options: LoadOptions,
     ) -> Result<ProviderSession, ProviderError> {
         let folder = files::config_dir(&self.starter.config.command);
-        let file = files::session_file(&folder, &options.project_dir, session_id)
-            .ok_or_else(|| ProviderError::session_not_found(session_id))?;
+        let file = files::session_file(&folder, &options.project_dir, session_id);
         let settings =
             Settings { model: options.model, mode: options.mode, provider_options: options.provider_options };
+        let Some(file) = file else {
+            if !options.unused {
+                return Err(ProviderError::session_not_found(session_id));
+            }
+            // The CLI makes the file with the first message.
+            let conversation = Conversation::New(session_id.clone());
+            let started = self.starter.start(&options.project_dir, conversation, &settings).await?;
+            return Ok(hand_over(started, History::empty()));
+        };
         // Opened before the process starts, so that what the process adds is not taken for history.
         let history = history::open(&file, session_id).await?;
         let started = self

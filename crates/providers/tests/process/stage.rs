@@ -82,6 +82,7 @@ impl Stage {
             model: None,
             mode: None,
             provider_options: Map::new(),
+            unused: false,
         }
     }
 }

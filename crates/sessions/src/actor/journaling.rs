@@ -1,5 +1,6 @@
 //! What the session says goes through here: numbered, journaled, then shown, in that order.
 
+use chartroom_protocol::ids::QueuedId;
 use chartroom_protocol::session::{QueuedMessage, SessionState};
 use chartroom_protocol::turn::TurnEvent;
 use chartroom_protocol::upsert::{Upsert, UpsertStatus};
@@ -13,6 +14,8 @@ use crate::store::{NewRow, RowKind, SessionChange, StoredMessage};
 pub(super) enum Staged {
     Row(NewRow),
     Change(Change),
+    /// The journal has this message's turn: it waits no longer.
+    Taken(QueuedId),
     /// A turn ended: forget the first rows of its items.
     Compact {
         since: u64,
@@ -47,6 +50,7 @@ impl Actor {
     }
 
     pub(super) fn stage_turn(&mut self, event: &TurnEvent) {
+        self.spoken = true;
         let json = serde_json::to_string(event).expect("a turn event has string keys only");
         let row = NewRow {
             seq: self.take_seq(),
@@ -55,6 +59,9 @@ impl Actor {
             json: json.into(),
         };
         self.staged.push(Staged::Row(row));
+        if let Some((_, queued_id)) = self.handed.take_if(|(turn_id, _)| turn_id == event.turn_id()) {
+            self.staged.push(Staged::Taken(queued_id));
+        }
     }
 
     pub(super) fn stage_change(&mut self, change: Change) {
@@ -92,7 +99,7 @@ impl Actor {
             .iter()
             .filter_map(|staged| match staged {
                 Staged::Row(row) => Some(row.clone()),
-                Staged::Change(_) | Staged::Compact { .. } => None,
+                Staged::Change(_) | Staged::Taken(_) | Staged::Compact { .. } => None,
             })
             .collect();
         let session_id = self.session.session_id.clone();
@@ -119,8 +126,16 @@ impl Actor {
                     self.broadcast.publish(&frame(&session_id, row.seq, &row.json));
                 }
                 Staged::Change(change) => self.broadcast.change(change),
+                Staged::Taken(queued_id) => self.forget_message(&queued_id).await,
                 Staged::Compact { since } => self.turn_over(since).await,
             }
+        }
+    }
+
+    pub(super) async fn forget_message(&self, queued_id: &QueuedId) {
+        if let Err(error) = self.store.remove_message(queued_id).await {
+            // Its turn is in the journal, by which the next start knows that it was taken.
+            tracing::warn!(session = %self.session.session_id, "a delivered message is still queued: {error}");
         }
     }
 

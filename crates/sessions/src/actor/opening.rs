@@ -7,14 +7,16 @@ use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::SessionId;
 use chartroom_protocol::session::SessionResponse;
 use chartroom_protocol::stream::Origin;
+use chartroom_protocol::turn::TurnEvent;
 use chartroom_protocol::upsert::{Upsert, UpsertBody};
 use futures_util::StreamExt;
 
 use super::calls::CallDone;
+use super::start::STOPPED;
 use super::{Actor, Agent, Reply, answer, internal};
 use crate::clock::Clock;
-use crate::provider::{History, LoadOptions, ProviderError, ProviderSession};
-use crate::store::{NewRow, RowKind, SessionChange, Store};
+use crate::provider::{AGENTS_ID, History, LoadOptions, ProviderError, ProviderSession};
+use crate::store::{NewRow, RowKind, SessionChange, Store, StoredMessage};
 
 /// How many items of a history share a commit, and are in memory at once.
 const IMPORT_BATCH: usize = 256;
@@ -31,6 +33,8 @@ pub(super) struct Imported {
     pub(super) next_seq: u64,
     pub(super) n_items: usize,
     pub(super) first_user_message: Option<String>,
+    /// The message in doubt had come through.
+    pub(super) was_taken: bool,
 }
 
 impl Actor {
@@ -76,6 +80,7 @@ impl Actor {
             model: self.session.model.clone(),
             mode: self.session.mode.clone(),
             provider_options: self.session.provider_options.clone(),
+            unused: !self.spoken,
         };
         let import = Import {
             store: self.store.clone(),
@@ -84,6 +89,7 @@ impl Actor {
             next_seq: self.next_seq,
             known_until: self.last_at.clone(),
             last_user_message: self.last_user_message.clone(),
+            in_doubt: self.in_doubt.clone(),
         };
         let limit = self.limits.open;
         let task = self.calls.spawn(async move {
@@ -115,7 +121,11 @@ impl Actor {
         };
         self.next_seq = opened.imported.next_seq;
         if opened.imported.n_items > 0 {
+            self.spoken = true;
             self.broadcast.start_over();
+        }
+        if opened.imported.was_taken {
+            self.settle_doubt().await;
         }
         if let (None, Some(message)) = (&self.session.title, opened.imported.first_user_message) {
             self.set_first_title(&message).await;
@@ -123,9 +133,15 @@ impl Actor {
         match opened.result {
             Ok(session) => {
                 self.agent = Agent::Running { handle: session.handle, outputs: session.outputs };
+                self.hear_waiting().await;
                 self.dead = None;
                 self.session.killed = false;
-                let change = SessionChange { killed: Some(false), ..SessionChange::default() };
+                let mut change = SessionChange { killed: Some(false), ..SessionChange::default() };
+                if session.session_id != self.session.session_id {
+                    let options = &mut self.session.provider_options;
+                    options.insert(AGENTS_ID.to_owned(), session.session_id.as_str().into());
+                    change.provider_options = Some(options.clone());
+                }
                 if let Err(error) = self.change_session(change).await {
                     tracing::warn!(session = %self.session.session_id, "the session is still marked ended: {error}");
                 }
@@ -140,6 +156,21 @@ impl Actor {
                 }
             }
         }
+    }
+}
+
+impl Actor {
+    /// The agent has the message that was in doubt: it is not delivered again, and its turn ended with the server.
+    async fn settle_doubt(&mut self) {
+        let Some(message) = self.in_doubt.take() else { return };
+        self.queue.retain(|waiting| waiting.queued_id != message.queued_id);
+        self.handed = Some((message.turn_id.clone(), message.queued_id));
+        self.finish_turn(&TurnEvent::TurnError {
+            turn_id: message.turn_id,
+            session_id: self.session.session_id.clone(),
+            error_code: ErrorCode::ProcessCrash.to_string(),
+            error_message: STOPPED.to_owned(),
+        });
     }
 }
 
@@ -163,17 +194,20 @@ struct Import {
     next_seq: u64,
     known_until: Option<String>,
     last_user_message: Option<String>,
+    in_doubt: Option<StoredMessage>,
 }
 
 impl Import {
     async fn run(self, mut history: History) -> Result<Imported, crate::StoreError> {
         let mut imported = Imported { next_seq: self.next_seq, ..Imported::default() };
-        if self.known_until.is_some() && !history.dated {
+        let news_are_told = self.known_until.is_none() || history.dated;
+        if !news_are_told && self.in_doubt.is_none() {
             return Ok(imported);
         }
         let mut rows = Vec::with_capacity(IMPORT_BATCH);
         while let Some(upsert) = history.items.next().await {
-            if !self.is_news(&upsert) {
+            self.compare(&upsert, history.dated, &mut imported.was_taken);
+            if !news_are_told || !self.is_news(&upsert) {
                 continue;
             }
             if let Some(message) = user_message(&upsert) {
@@ -195,6 +229,17 @@ impl Import {
             self.store.append(&self.session_id, rows).await?;
         }
         Ok(imported)
+    }
+
+    /// Looks for the message in doubt. An agent that dates its history keeps our turn's id with a message; of another
+    /// the last thing that a person said counts.
+    fn compare(&self, upsert: &Upsert, dated: bool, was_taken: &mut bool) {
+        let (Some(doubted), Some(said)) = (&self.in_doubt, user_message(upsert)) else { return };
+        if dated {
+            *was_taken |= upsert.item_id.as_str() == doubted.turn_id.as_str();
+        } else {
+            *was_taken = said == doubted.params.message;
+        }
     }
 
     /// The journal has everything that was said while we listened. A message that we gave the agent just before

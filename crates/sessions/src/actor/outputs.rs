@@ -41,6 +41,17 @@ impl Actor {
         }
     }
 
+    /// Hears what an agent that was just started has said already, so that it does not come at a random time later.
+    pub(super) async fn hear_waiting(&mut self) {
+        let mut waiting = Vec::new();
+        if let Agent::Running { outputs, .. } = &mut self.agent {
+            while let Ok(output) = outputs.try_recv() {
+                waiting.push(output);
+            }
+        }
+        self.outputs(waiting).await;
+    }
+
     fn turn_event(&mut self, event: &TurnEvent) {
         let turn_id = event.turn_id();
         if self.ended.contains(turn_id) {

@@ -60,7 +60,8 @@ impl Actor {
         let now = self.clock.now().iso();
         self.turns.push(RunningTurn { turn_id: message.turn_id.clone(), first_seq: self.next_seq });
         self.last_user_message = Some(message.params.message.clone());
-        self.stage_upsert(Upsert {
+        let shown_before = self.in_doubt.take_if(|doubted| doubted.turn_id == message.turn_id).is_some();
+        let shown = Upsert {
             turn_id: message.turn_id.clone(),
             session_id: self.session.session_id.clone(),
             item_id: user_item(&message.turn_id),
@@ -75,7 +76,10 @@ impl Actor {
                 origin: Origin::User,
                 image_count: u32::try_from(message.params.images.len()).unwrap_or(u32::MAX),
             },
-        });
+        };
+        if !shown_before {
+            self.stage_upsert(shown);
+        }
         if self.session.title.is_none() {
             let title = title(&message.params.message);
             self.session.title = Some(title.clone());
@@ -83,6 +87,7 @@ impl Actor {
         }
         self.queue.pop_front();
         self.delivering = Some(message.queued_id.clone());
+        self.handed = Some((message.turn_id.clone(), message.queued_id.clone()));
         self.unsent = Some(message);
     }
 
@@ -125,14 +130,13 @@ impl Actor {
             last_activity: Some(self.clock.now().iso()),
             ..SessionChange::default()
         };
-        let kept = match self.store.remove_message(&queued_id).await {
-            Ok(()) => self.change_session(change).await,
-            Err(error) => Err(internal(error)),
-        };
-        if let Err(error) = kept {
-            tracing::warn!(session = %self.session.session_id, "a delivered message is still queued: {error}");
+        if let Err(error) = self.change_session(change).await {
+            tracing::warn!(session = %self.session.session_id, "the session's last activity is not kept: {error}");
         }
         let Err(error) = result else { return };
+        if self.handed.take_if(|(_, handed)| *handed == queued_id).is_some() {
+            self.forget_message(&queued_id).await;
+        }
         if self.turns.iter().any(|turn| turn.turn_id == turn_id) {
             self.finish_turn(&TurnEvent::TurnError {
                 turn_id,

@@ -15,6 +15,9 @@ use crate::feed::{Broadcast, Change};
 use crate::provider::{Provider, ProviderSession};
 use crate::store::{Store, StoreError, StoredSession};
 
+/// Why a turn of an earlier run has no better end.
+pub(super) const STOPPED: &str = "Chartroom was stopped in the middle of this turn";
+
 /// What a session's task needs from outside.
 pub(crate) struct Parts {
     pub(crate) session: StoredSession,
@@ -33,13 +36,17 @@ impl Actor {
         let session_id = parts.session.session_id.clone();
         let open = parts.store.open_state(&session_id).await?;
         let mut queue = VecDeque::new();
+        let mut in_doubt = None;
         for message in parts.store.messages(&session_id).await? {
             if open.taken.contains(&message.turn_id) {
                 // The agent had it when we died; its turn is closed below.
                 parts.store.remove_message(&message.queued_id).await?;
-            } else {
-                queue.push_back(message);
+                continue;
             }
+            if open.said.contains(&message.turn_id) {
+                in_doubt = Some(message.clone());
+            }
+            queue.push_back(message);
         }
         let questions = parts.store.questions(&session_id).await?;
         parts.broadcast.change(Change::Queue(visible(queue.iter())));
@@ -72,6 +79,9 @@ impl Actor {
             queue,
             delivering: None,
             unsent: None,
+            handed: None,
+            in_doubt,
+            spoken: open.spoken,
             questions: questions
                 .into_iter()
                 .map(|question| PendingQuestion { question, stale: true })
@@ -85,10 +95,9 @@ impl Actor {
             note: None,
             dead: None,
         };
-        actor.fail_everything(&ErrorDetail {
-            code: "PROCESS_CRASH".to_owned(),
-            message: "Chartroom was stopped in the middle of this turn".to_owned(),
-        });
+        actor.fail_everything(&ErrorDetail { code: "PROCESS_CRASH".to_owned(), message: STOPPED.to_owned() });
+        // What the agent has said already is there before anybody looks.
+        actor.hear_waiting().await;
         actor.stage_status();
         actor.flush().await;
         Ok(actor)

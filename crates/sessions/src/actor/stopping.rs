@@ -50,7 +50,8 @@ impl Actor {
     pub(super) async fn kill(&mut self, reply: Reply<()>) {
         let change = SessionChange { killed: Some(true), ..SessionChange::default() };
         if let Err(error) = self.change_session(change).await {
-            return answer(reply, Err(error));
+            // The agent ends all the same; only the list may show the session again after a restart.
+            tracing::warn!(session = %self.session.session_id, "the session is not marked as ended: {error}");
         }
         self.session.killed = true;
         self.close_live_questions().await;

@@ -1,6 +1,7 @@
 //! Stories of sessions with a fake agent, one line per frame.
 
 mod crashes;
+mod disk;
 mod feeds;
 mod lifecycle;
 mod outside;

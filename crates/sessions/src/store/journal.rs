@@ -70,6 +70,10 @@ pub struct OpenState {
     pub turns: Vec<TurnEvent>,
     /// Every turn that the agent took, ended or not.
     pub taken: HashSet<TurnId>,
+    /// Turns whose user message is shown, among the last ones.
+    pub said: HashSet<TurnId>,
+    /// Whether the agent ever said anything.
+    pub spoken: bool,
     /// Items of those turns that were being written, at their last state.
     pub items: Vec<Upsert>,
     /// The last thing a user said.
@@ -243,6 +247,7 @@ fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError
     while let Some(row) = found.next()? {
         let event: TurnEvent = from_json(0, row.get_ref(0)?.as_str().unwrap_or_default())?;
         state.taken.insert(event.turn_id().clone());
+        state.spoken = true;
         if event.is_terminal() {
             state.turns.retain(|open| open.turn_id() != event.turn_id());
         } else {
@@ -259,10 +264,11 @@ fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError
         if !seen.insert(upsert.item_id.clone()) {
             continue;
         }
-        if let UpsertBody::Message { content, origin: Origin::User, .. } = &upsert.body
-            && state.last_user_message.is_none()
-        {
-            state.last_user_message = Some(content.clone());
+        if let UpsertBody::Message { content, origin: Origin::User, .. } = &upsert.body {
+            state.last_user_message.get_or_insert_with(|| content.clone());
+            state.said.insert(upsert.turn_id.clone());
+        } else {
+            state.spoken = true;
         }
         if matches!(upsert.status, UpsertStatus::Create | UpsertStatus::Update)
             && state.turns.iter().any(|turn| *turn.turn_id() == upsert.turn_id)

@@ -26,7 +26,7 @@ pub struct StoredSession {
 }
 
 /// One change to a session; what it does not name stays.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionChange {
     pub title: Option<String>,
     pub model: Option<String>,
@@ -34,6 +34,7 @@ pub struct SessionChange {
     pub last_activity: Option<String>,
     pub archived: Option<bool>,
     pub killed: Option<bool>,
+    pub provider_options: Option<Map<String, Value>>,
 }
 
 const COLUMNS: &str = "session_id, cli_type, project_id, title, model, mode, provider_options, created_at, \
@@ -103,7 +104,8 @@ impl Store {
                 .prepare_cached(
                     "UPDATE sessions SET title = coalesce(?2, title), model = coalesce(?3, model), \
                  mode = coalesce(?4, mode), last_activity = coalesce(?5, last_activity), \
-                 archived = coalesce(?6, archived), killed = coalesce(?7, killed) WHERE session_id = ?1",
+                 archived = coalesce(?6, archived), killed = coalesce(?7, killed), \
+                 provider_options = coalesce(?8, provider_options) WHERE session_id = ?1",
                 )?
                 .execute(params![
                     session_id.as_str(),
@@ -113,6 +115,7 @@ impl Store {
                     change.last_activity,
                     change.archived,
                     change.killed,
+                    change.provider_options.as_ref().map(to_json),
                 ])?;
             Ok(())
         })

@@ -20,7 +20,8 @@ const QUEUE: usize = 1024;
 const BATCH: usize = 256;
 
 type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-type Run = Box<dyn FnOnce(&Connection) -> Finish + Send>;
+/// Runs the work; beside how to answer, why it failed, if it did.
+type Run = Box<dyn FnOnce(&Connection) -> (Finish, Option<StoreError>) + Send>;
 
 struct Job {
     durability: Durability,
@@ -47,12 +48,14 @@ impl Writer {
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let run = move |connection: &Connection| -> Finish {
+        let run = move |connection: &Connection| -> (Finish, Option<StoreError>) {
             let result = in_savepoint(connection, work);
-            Box::new(move |committed| {
+            let error = result.as_ref().err().cloned();
+            let finish: Finish = Box::new(move |committed| {
                 // The asker may have gone away; what it asked for is done all the same.
                 drop(reply.send(committed.and(result)));
-            })
+            });
+            (finish, error)
         };
         self.jobs.send(Job { durability, run: Box::new(run) }).await.map_err(|_closed| StoreError::Closed)?;
         answer.await.map_err(|_closed| StoreError::Closed)?
@@ -75,7 +78,15 @@ fn write_all(connection: &Connection, mut queue: mpsc::Receiver<Job>) {
         };
         let mut finishes = Vec::with_capacity(batch.len());
         let committed = commit(connection, durability, || {
-            finishes.extend(batch.into_iter().map(|job| (job.run)(connection)));
+            let mut lost = None;
+            for job in batch {
+                let (finish, error) = (job.run)(connection);
+                finishes.push(finish);
+                if lost.is_none() && connection.is_autocommit() {
+                    lost = error;
+                }
+            }
+            lost
         });
         for finish in finishes {
             finish(committed.clone());
@@ -83,9 +94,14 @@ fn write_all(connection: &Connection, mut queue: mpsc::Receiver<Job>) {
     }
 }
 
-/// Runs `work` in one transaction. In WAL mode a synced commit makes every commit before it durable too, since
+/// Runs `work` in one transaction; it returns why the transaction was lost, if it was: SQLite takes all of it back by
+/// itself when the disk is full. In WAL mode a synced commit makes every commit before it durable too, since
 /// they share one log file.
-fn commit(connection: &Connection, durability: Durability, work: impl FnOnce()) -> Result<(), StoreError> {
+fn commit(
+    connection: &Connection,
+    durability: Durability,
+    work: impl FnOnce() -> Option<StoreError>,
+) -> Result<(), StoreError> {
     let level = match durability {
         Durability::Process => "NORMAL",
         Durability::Disk => "FULL",
@@ -93,9 +109,12 @@ fn commit(connection: &Connection, durability: Durability, work: impl FnOnce()) 
     let begun = connection
         .pragma_update(None, "synchronous", level)
         .and_then(|()| connection.execute_batch("BEGIN IMMEDIATE"));
-    // The jobs run even if that failed: their statements fail then, and each asker gets its answer.
-    work();
+    // The jobs run even if that failed: they fail then, and each asker gets its answer.
+    let lost = work();
     begun?;
+    if let Some(lost) = lost {
+        return Err(lost);
+    }
     if let Err(error) = connection.execute_batch("COMMIT") {
         if !connection.is_autocommit()
             && let Err(also) = connection.execute_batch("ROLLBACK")
@@ -112,8 +131,15 @@ fn in_savepoint<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
+    if connection.is_autocommit() {
+        // The transaction is lost. A savepoint would begin another, which is committed and answered as failed.
+        return Err(StoreError::Closed);
+    }
     connection.execute_batch("SAVEPOINT job")?;
     let result = work(connection);
+    if connection.is_autocommit() {
+        return result;
+    }
     let end = match &result {
         Ok(_) => "RELEASE job",
         Err(_) => "ROLLBACK TO job; RELEASE job",

@@ -80,6 +80,15 @@ impl Fake {
                 self.say(json!({"type": "system", "subtype": "huge", "text": long}));
                 self.answer("after the long line");
             }
+            "flood" => {
+                // As many messages of 100 KB as the second word says.
+                let n_messages = text.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1);
+                self.init();
+                for _ in 0..n_messages {
+                    self.say_all(&"water ".repeat(100 * 1024 / 6));
+                }
+                self.answer("dry land");
+            }
             "slow" => {
                 self.init();
                 self.begin_text("before ");
@@ -231,11 +240,15 @@ impl Fake {
         );
     }
 
-    fn answer(&mut self, text: &str) {
+    fn say_all(&mut self, text: &str) {
         self.begin_text(text);
         self.finish_block(json!({"type": "text", "text": text}));
         self.event(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}}));
         self.event(json!({"type": "message_stop"}));
+    }
+
+    fn answer(&mut self, text: &str) {
+        self.say_all(text);
         self.result(
             json!({"subtype": "success", "is_error": false, "terminal_reason": "completed", "result": text}),
         );

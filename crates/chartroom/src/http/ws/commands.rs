@@ -16,7 +16,11 @@ pub(super) struct Done {
 
 pub(super) enum Effect {
     None,
-    Follow(Box<Feed>),
+    /// The socket's subscription of that number is ready.
+    Follow {
+        feed: Box<Feed>,
+        number: u64,
+    },
 }
 
 /// Reads a frame of unknown quality. What is wrong with it is an `error` frame, with its id if it has one.
@@ -37,14 +41,15 @@ pub(super) fn refusal(request_id: Option<String>, message: &str) -> Box<ServerFr
     })
 }
 
-/// Does what a frame asks. `Unsubscribe` is the connection's own and does nothing here.
-pub(super) async fn run(sessions: SessionService, frame: ClientFrame) -> Done {
+/// Does what a frame asks. `Unsubscribe` is the connection's own and does nothing here; `number` is that of the
+/// socket's last subscription.
+pub(super) async fn run(sessions: SessionService, frame: ClientFrame, number: u64) -> Done {
     let mut effect = Effect::None;
     let result = match frame.command {
         ClientCommand::Subscribe { session_id, after_seq } => {
             match sessions.subscribe(&session_id, after_seq).await {
                 Ok(feed) => {
-                    effect = Effect::Follow(Box::new(feed));
+                    effect = Effect::Follow { feed: Box::new(feed), number };
                     json(Ok(DoneResponse {}))
                 }
                 Err(error) => Err(error),

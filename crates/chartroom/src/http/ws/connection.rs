@@ -3,6 +3,7 @@
 //! What goes out waits in the feeds' own bounded queues; a browser that does not read blocks only this task, its
 //! feeds overflow, and it takes the state again when it reads on.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
@@ -34,6 +35,9 @@ pub(super) struct Connection {
     outgoing: SplitSink<WebSocket, Message>,
     incoming: SplitStream<WebSocket>,
     feeds: Feeds,
+    /// Which subscription of each session counts while it is on its way: the last one, unless it was taken back.
+    wanted: HashMap<SessionId, u64>,
+    n_subscribed: u64,
     commands: FuturesUnordered<BoxFuture<'static, Done>>,
     overview: broadcast::Receiver<(SessionId, Frame)>,
     projects: watch::Receiver<()>,
@@ -66,6 +70,8 @@ impl Connection {
             outgoing,
             incoming,
             feeds: Feeds::default(),
+            wanted: HashMap::new(),
+            n_subscribed: 0,
             commands: FuturesUnordered::new(),
         }
     }
@@ -171,10 +177,18 @@ impl Connection {
             let message = "too many commands at once; wait for their answers";
             return self.send(&commands::refusal(frame.request_id, message)).await;
         }
-        if let ClientCommand::Unsubscribe { session_id } = &frame.command {
-            self.feeds.unfollow(session_id);
+        match &frame.command {
+            ClientCommand::Subscribe { session_id, .. } => {
+                self.n_subscribed += 1;
+                self.wanted.insert(session_id.clone(), self.n_subscribed);
+            }
+            ClientCommand::Unsubscribe { session_id } => {
+                self.wanted.remove(session_id);
+                self.feeds.unfollow(session_id);
+            }
+            _ => {}
         }
-        self.commands.push(commands::run(self.app.sessions().clone(), frame).boxed());
+        self.commands.push(commands::run(self.app.sessions().clone(), frame, self.n_subscribed).boxed());
         Ok(())
     }
 
@@ -184,7 +198,12 @@ impl Connection {
         }
         match done.effect {
             Effect::None => {}
-            Effect::Follow(feed) => self.feeds.follow(*feed),
+            Effect::Follow { feed, number } => {
+                if self.wanted.get(feed.session_id()) == Some(&number) {
+                    self.wanted.remove(feed.session_id());
+                    self.feeds.follow(*feed);
+                }
+            }
         }
         Ok(())
     }

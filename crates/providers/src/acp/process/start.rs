@@ -9,6 +9,7 @@ use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema::{
     Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest,
 };
+use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::{SessionId, TurnId};
 use chartroom_protocol::upsert::{Upsert, UpsertStatus};
 use chartroom_sessions::{
@@ -35,7 +36,14 @@ const NOT_FOUND: i64 = -32002;
 /// Which conversation the process is for.
 pub(in crate::acp) enum Beginning<'a> {
     New,
-    Load(&'a SessionId),
+    Load {
+        /// As the session is known here.
+        session_id: &'a SessionId,
+        /// As the agent knows it.
+        agents_id: &'a SessionId,
+        /// Nothing was said in it; an agent that did not keep it begins a new one in its place.
+        unused: bool,
+    },
 }
 
 /// Takes over a child and brings it to a session. A child that does not get there is ended, tree and all.
@@ -58,6 +66,10 @@ pub(in crate::acp) async fn start(
         ..PeerOptions::new(&label, Framing::Lines)
     };
     let peer = connect(stdout, stdin, options, Listener { events: sender.clone() });
+    let known_as = match &beginning {
+        Beginning::New => None,
+        Beginning::Load { session_id, .. } => Some((*session_id).clone()),
+    };
     let opening = open(&peer, &mut events, provider_id, project_dir, mcp_servers, beginning);
     let opened = match tokio::time::timeout(patience.ready, opening).await {
         Ok(Ok(opened)) => opened,
@@ -86,7 +98,7 @@ pub(in crate::acp) async fn start(
         child,
         peer,
         session_id: opened.session_id.clone(),
-        translator: Translator::new(opened.session_id.clone(), provider_id),
+        translator: Translator::new(known_as.unwrap_or_else(|| opened.session_id.clone()), provider_id),
         pump,
         offered: opened.offered,
         patience,
@@ -129,30 +141,42 @@ async fn open(
         peer.request("initialize", initialize).await.map_err(|error| refusal("initialize", error))?;
     let mut offered = Offered::default();
     match beginning {
-        Beginning::New => {
-            let request =
-                with_servers(serde_json::to_value(NewSessionRequest::new(project_dir)), mcp_servers);
-            let created =
-                peer.request("session/new", request).await.map_err(|error| refusal("session/new", error))?;
-            let Some(session_id) = optional_text(&created, "/sessionId").map(SessionId::from) else {
-                return Err(Refusal::Error(ProviderError::create_failed("the agent gave its session no id")));
-            };
-            offered.take(&created);
-            Ok(Opened { session_id, offered, history: History::empty() })
-        }
-        Beginning::Load(session_id) => {
+        Beginning::New => create(peer, project_dir, mcp_servers, offered).await,
+        Beginning::Load { session_id, agents_id, unused } => {
             if capabilities.pointer("/agentCapabilities/loadSession") != Some(&Value::Bool(true)) {
                 let message = "this agent cannot load an earlier session; create a new one";
                 return Err(Refusal::Error(ProviderError::create_failed(message)));
             }
-            let request = LoadSessionRequest::new(session_id.as_str().to_owned(), project_dir);
-            let request = with_servers(serde_json::to_value(request), mcp_servers);
-            let (loaded, history) =
-                load(peer, events, provider_id, session_id, request, &mut offered).await?;
-            offered.take(&loaded);
-            Ok(Opened { session_id: session_id.clone(), offered, history })
+            let request = LoadSessionRequest::new(agents_id.as_str().to_owned(), project_dir);
+            let request = with_servers(serde_json::to_value(request), mcp_servers.clone());
+            match load(peer, events, provider_id, session_id, request, &mut offered).await {
+                Ok((loaded, history)) => {
+                    offered.take(&loaded);
+                    Ok(Opened { session_id: agents_id.clone(), offered, history })
+                }
+                Err(Refusal::Error(error)) if unused && error.code == ErrorCode::SessionNotFound => {
+                    create(peer, project_dir, mcp_servers, offered).await
+                }
+                Err(refusal) => Err(refusal),
+            }
         }
     }
+}
+
+async fn create(
+    peer: &Peer,
+    project_dir: &Path,
+    mcp_servers: Vec<Value>,
+    mut offered: Offered,
+) -> Result<Opened, Refusal> {
+    let request = with_servers(serde_json::to_value(NewSessionRequest::new(project_dir)), mcp_servers);
+    let created =
+        peer.request("session/new", request).await.map_err(|error| refusal("session/new", error))?;
+    let Some(session_id) = optional_text(&created, "/sessionId").map(SessionId::from) else {
+        return Err(Refusal::Error(ProviderError::create_failed("the agent gave its session no id")));
+    };
+    offered.take(&created);
+    Ok(Opened { session_id, offered, history: History::empty() })
 }
 
 /// Loads a session: its whole history comes as updates before the answer.

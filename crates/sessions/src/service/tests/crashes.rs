@@ -1,11 +1,14 @@
 //! Agents and servers that die.
 
+use chartroom_protocol::ids::TurnId;
 use chartroom_protocol::session::SessionState;
+use chartroom_protocol::stream::Origin;
 use chartroom_protocol::turn::TurnStatus;
 use chartroom_protocol::upsert::UpsertStatus;
 use expect_test::expect;
 
 use super::*;
+use crate::fake::message;
 use crate::provider::ProviderOutput;
 
 #[tokio::test]
@@ -152,6 +155,68 @@ async fn a_message_that_the_agent_had_taken_is_not_delivered_twice_after_a_resta
     drop(reader);
     let world = world.restart().await;
     assert_eq!(world.service.queue(&session_id).await.unwrap().messages, []);
+}
+
+/// Dies between the write to the agent and its first word, restarts with an agent that remembers `history`, loads and
+/// returns what a reader sees then.
+async fn after_a_death_in_delivery(
+    history: impl Fn(&SessionId, &TurnId) -> Vec<Upsert>,
+    dated: bool,
+) -> String {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    world.fake.behave(|behaviour| behaviour.takes_in_silence = true);
+    let sent = world.send(&session_id, "once").await;
+    assert_eq!(world.agent(&session_id).next_turn().await, sent.turn_id);
+    let world = world.restart().await;
+    world.fake.behave(|behaviour| {
+        behaviour.takes_in_silence = false;
+        behaviour.plays = Some(1);
+    });
+    world.fake.remember(&session_id, history(&session_id, &sent.turn_id), dated);
+    assert_eq!(world.service.queue(&session_id).await.unwrap().messages.len(), 1);
+    world.service.load(&session_id).await.unwrap();
+    let history = loop {
+        let history = world.service.history(&session_id, None).await.unwrap();
+        if history.json.contains("turn_complete") || history.json.contains("turn_error") {
+            break history;
+        }
+    };
+    // Asked after all that came before it is done.
+    world.service.status(&session_id).await.unwrap();
+    assert_eq!(world.service.queue(&session_id).await.unwrap().messages, []);
+    assert_eq!(world.service.store().messages(&session_id).await.unwrap(), []);
+    lines(&[serde_json::from_str(&history.json).unwrap()])
+}
+
+#[tokio::test]
+async fn a_message_that_the_dying_server_had_not_got_through_is_delivered_and_shown_once() {
+    let never_came = after_a_death_in_delivery(|_, _| Vec::new(), true).await;
+    expect![[r#"
+        5 history ["complete user \"once\"", "complete agent \"word0 \""] ["turn_started", "turn_complete Completed"]
+    "#]]
+    .assert_eq(&never_came);
+}
+
+#[tokio::test]
+async fn a_message_that_the_dying_server_had_got_through_is_not_delivered_again() {
+    for dated in [true, false] {
+        let came_through = after_a_death_in_delivery(
+            |session_id, turn_id| {
+                let mut user = message(session_id, turn_id, turn_id.as_str(), UpsertStatus::Complete, "once");
+                if let UpsertBody::Message { origin, .. } = &mut user.body {
+                    *origin = Origin::User;
+                }
+                vec![user]
+            },
+            dated,
+        )
+        .await;
+        expect![[r#"
+            2 history ["complete user \"once\""] ["turn_error PROCESS_CRASH Chartroom was stopped in the middle of this turn"]
+        "#]]
+        .assert_eq(&came_through);
+    }
 }
 
 #[tokio::test]
