@@ -46,7 +46,7 @@ pub(super) fn run(
         cold.push(first);
         second.push(next);
         // The model goes on answering on its own threads.
-        std::thread::sleep(WARMING);
+        runtime.block_on(async { tokio::time::sleep(WARMING).await });
         warm.push(runtime.block_on(through_us(&warm_server))?.0);
     }
     let (bare, bare_second) = (median_ms(&mut bare), median_ms(&mut bare_second));
