@@ -473,6 +473,33 @@ async fn kill_and_server_exit_leave_no_process_of_the_agents_tree() {
     assert_eq!(agents.into_iter().filter(|pid| lives(*pid)).collect::<Vec<_>>(), [0; 0]);
 }
 
+/// The user's own settings for an agent reach it, the config's word stands above them, and secrets that are none of
+/// its business stay here.
+#[tokio::test]
+async fn an_agent_inherits_only_what_is_its_own() {
+    let place = Place::new().await;
+    let planted = [
+        ("ANTHROPIC_API_KEY", "sk-ant-of-the-outside"),
+        ("CLAUDE_CODE_PLANTED", "1"),
+        ("GITHUB_TOKEN", "secret"),
+        ("DATABASE_URL", "secret"),
+    ];
+    let server = Server::start_with(&place, &place.config(0), &planted).await;
+    let browser = server.create("claude-code", None).await;
+    let agents = story::agents(&server);
+    let (pid, _) = agents.iter().find(|(_, id)| *id == browser.session_id).unwrap();
+    let environment = std::fs::read_to_string(format!("/proc/{pid}/environ")).unwrap();
+    let value = |name: &str| {
+        environment.split('\0').find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).map(str::to_owned)
+    };
+    assert_eq!(value("ANTHROPIC_API_KEY").as_deref(), Some("sk-ant-dummy"));
+    assert_eq!(value("CLAUDE_CODE_PLANTED").as_deref(), Some("1"));
+    for name in ["GITHUB_TOKEN", "DATABASE_URL", "CHARTROOM_TOKEN", "CHARTROOM_HOME"] {
+        assert_eq!(value(name), None, "{name}");
+    }
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn a_warm_process_becomes_the_next_sessions_own() {
     let place = Place::new().await;

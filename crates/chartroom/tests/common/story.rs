@@ -53,7 +53,7 @@ impl Place {
         place
     }
 
-    fn config(&self, n_warm: usize) -> String {
+    pub(crate) fn config(&self, n_warm: usize) -> String {
         let home = self.home.root().display();
         format!(
             r#"

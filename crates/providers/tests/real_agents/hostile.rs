@@ -84,13 +84,60 @@ async fn no_agent_starts_untrusted_and_no_vector_fires_but_all_are_live_when_tru
     // The same repository, trusted: its vectors are live, which proves the test.
     trust.trust(&root).expect("a folder can be trusted");
     let config = ClaudeConfig { command: installed, warm_processes: Some(0), ..ClaudeConfig::default() };
-    let provider = ClaudeProvider::new(gate, config);
+    let provider = ClaudeProvider::new(gate.clone(), config);
     let mut session = provider.create_session(create(root.as_path())).await.expect("claude starts");
-    send(&session, "11111111-0000-4000-8000-000000000001", "[[say:hello]]").await;
+    // A tool that needs no permission, so that its hook comes to its turn.
+    let read = serde_json::json!({"file_path": root.as_path().join("index.ts")});
+    send(&session, "11111111-0000-4000-8000-000000000001", &format!("[[tool:Read:{read}]]")).await;
     until(&mut session, "ended").await;
     session.handle.kill().await;
-    let markers = hostile.markers();
-    for vector in ["claude-session-start", "claude-user-prompt-submit"] {
-        assert!(markers.contains(vector), "{vector} did not fire: {markers:?}");
+    // Every vector but the status line, which only the terminal shows.
+    let fired: Vec<String> = hostile
+        .markers()
+        .into_iter()
+        .filter(|marker| marker.starts_with("claude") || marker == "mcp-json")
+        .collect();
+    assert_eq!(
+        fired,
+        [
+            "claude-api-key-helper",
+            "claude-pre-tool-use",
+            "claude-session-start",
+            "claude-stop",
+            "claude-user-prompt-submit",
+            "mcp-json"
+        ],
+    );
+
+    // Codex reads a project's `.codex` only where its own user config trusts the project too: our trust alone makes
+    // nothing of it live. With Codex's own trust its server is started; its `notify` is not run by codex-acp.
+    hostile.clear_markers();
+    let codex_home = home.path().join(".codex");
+    std::fs::create_dir_all(&codex_home).expect("a folder can be made");
+    let model = format!(
+        "model = \"gpt-5.4\"\nmodel_provider = \"mock\"\ncheck_for_update_on_startup = false\n\
+         [model_providers.mock]\nname = \"mock\"\nbase_url = \"{}\"\nenv_key = \"MOCK_API_KEY\"\n\
+         wire_api = \"responses\"\n[analytics]\nenabled = false\n[feedback]\nenabled = false\n",
+        api.openai_url()
+    );
+    let codexs_own_trust = format!("{model}[projects.{:?}]\ntrust_level = \"trusted\"\n", root.as_path());
+    for (config, live) in [(model, &[][..]), (codexs_own_trust, &["codex-mcp"][..])] {
+        std::fs::write(codex_home.join("config.toml"), config).expect("a file can be written");
+        let mut command = AgentCommand { program: Some(tools::codex_acp()), ..AgentCommand::codex() };
+        command.env = [
+            ("HOME", home.path().as_os_str()),
+            ("CODEX_HOME", codex_home.as_os_str()),
+            ("MOCK_API_KEY", std::ffi::OsStr::new("dummy")),
+        ]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into();
+        let provider = AcpProvider::new(gate.clone(), AcpConfig { command, ..AcpConfig::codex() });
+        let mut session = provider.create_session(create(root.as_path())).await.expect("codex starts");
+        send(&session, "11111111-0000-4000-8000-000000000002", "[[say:hello]]").await;
+        until(&mut session, "ended").await;
+        session.handle.kill().await;
+        let fired: Vec<String> =
+            hostile.markers().into_iter().filter(|marker| marker.starts_with("codex-")).collect();
+        assert_eq!(fired, live);
     }
 }
