@@ -103,6 +103,35 @@ const SCREENS = {
       await page.keyboard.press('Control+k')
       await page.getByRole('combobox').fill('login')
       await page.getByText('tests/login.test.ts').waitFor()
+      await page.getByText('class LoginFailed').first().waitFor()
+    },
+  },
+  rename: {
+    run: async (page, { go }) => {
+      await go('port the parser')
+      await page.locator('.message').first().waitFor()
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox').fill('rename this session')
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog', { name: 'Rename this session' }).waitFor()
+    },
+  },
+  'session-menu': {
+    run: async (page, { go, sidebar, size }) => {
+      await go('port the parser')
+      await page.locator('.message').first().waitFor()
+      if (size === 'phone') await sidebar()
+      await page.getByRole('button', { name: 'More about port the parser' }).click()
+      await page.getByRole('menuitem', { name: 'Archive' }).waitFor()
+    },
+  },
+  'add-project': {
+    kind: 'empty',
+    run: async page => {
+      await page.getByRole('main').getByRole('button', { name: 'Add a project' }).click()
+      await page.getByLabel('Folder on this machine').fill('relative/path')
+      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await page.getByRole('alert').waitFor()
     },
   },
   completion: {
@@ -138,7 +167,10 @@ await browser.close()
 
 async function picture(name, screen, size, viewport, colorScheme) {
   const mock = await startMock({ kind: screen.kind ?? 'full' })
-  const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' })
+  // Made for attacks, not for show.
+  mock.state.sessions.delete('s-hostile')
+  const phone = size === 'phone' ? { hasTouch: true, isMobile: true } : {}
+  const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce', ...phone })
   const page = await context.newPage()
   await page.goto(mock.url)
   const sidebar = async () => {
@@ -149,7 +181,9 @@ async function picture(name, screen, size, viewport, colorScheme) {
     await sidebar()
     await openSession(page, title)
   }
-  await screen.run(page, { go, sidebar, mock })
+  await screen.run(page, { go, sidebar, mock, size })
+  // The pointer is out of the way: what it would light up is not what the picture is of.
+  await page.mouse.move(viewport.width / 2, viewport.height / 2 + 200)
   // Colours of code and the last row's measure come a moment after their row.
   await page.waitForTimeout(300)
   const file = `${name}-${size}-${colorScheme}.png`

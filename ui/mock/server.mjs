@@ -105,6 +105,7 @@ async function handle(state, root, request, response) {
   if (route === 'GET agents') return json(200, { agents: state.agents })
   if (/^GET lsp\/[^/]+\/status$/.test(route) && state.servers) return json(200, state.servers)
   if (route === 'GET index' && state.index) return json(200, state.index)
+  if (route === 'POST index/search' && state.index) return json(200, searched(body))
   if (parts[1] === 'project') return projectRoute(state, { parts, route, url, body, request }, json, fail)
   if (route === 'GET session/list') {
     const projectId = url.searchParams.get('projectId')
@@ -127,6 +128,25 @@ async function handle(state, root, request, response) {
     return json(200, { sessionId: session.id, cliType: session.summary.cliType })
   }
   return fail(404, 'NOT_FOUND', `no route ${route}`)
+}
+
+/** What an index with one function and one class would find. */
+function searched({ path: folder, query }) {
+  const hit = (file, startLine, symbolLabel, preview) => ({
+    kind: 'group',
+    groupId: `${file}:${startLine}`,
+    file,
+    span: { startLine, endLine: startLine + 6 },
+    symbolLabel,
+    preview,
+  })
+  const all = [
+    hit('src/login.ts', 18, 'function login', 'export async function login(name: string, secret: string) {'),
+    hit('src/login.ts', 4, 'class LoginFailed', 'export class LoginFailed extends Error {'),
+    hit('src/keys.ts', 40, 'function renewKey', 'export function renewKey(age: number): boolean {'),
+  ]
+  const results = all.filter(hit => hit.symbolLabel.toLowerCase().includes(query.toLowerCase()))
+  return { status: 'ok', path: folder, query, results }
 }
 
 function projectRoute(state, { parts, route, url, body, request }, json, fail) {

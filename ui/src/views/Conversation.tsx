@@ -80,7 +80,10 @@ function Activity(props: { session: Session }) {
         <Match when={state().note}>{note => <span class="quiet">{note()}</span>}</Match>
         <Match when={state().state === 'working'}>
           <span class="quiet working-line">
-            <span class="dot working" /> Working · <kbd>Esc</kbd> <kbd>Esc</kbd> stops
+            <span class="dot working" /> Working{' '}
+            <span class="by-keys">
+              · <kbd>Esc</kbd> <kbd>Esc</kbd> stops
+            </span>
           </span>
         </Match>
       </Switch>

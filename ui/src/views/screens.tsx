@@ -48,7 +48,7 @@ export function NoSession() {
         )}
       </Show>
       <p class="quiet">
-        <kbd>Ctrl</kbd> <kbd>K</kbd> finds sessions, projects, files and commands.
+        <kbd>Ctrl</kbd> <kbd>K</kbd> finds sessions, files, code and commands.
       </p>
     </main>
   )
