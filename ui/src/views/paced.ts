@@ -3,7 +3,7 @@
 import { type Accessor, createComputed, createSignal, on, onCleanup } from 'solid-js'
 
 /** About what a quick model writes in several seconds; less than this at a time is shown as it comes. */
-export const STEP_CHARS = 6000
+export const STEP_CHARS = 2000
 
 /** Calls back before the next frame; the answer cancels it. */
 export type NextFrame = (call: () => void) => () => void
