@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chartroom_lsp::{GateLauncher, Orchestrator, render, tools};
-use chartroom_protocol::lsp::{CheckParams, CheckScope, FileText, LspConfig, ServerState};
+use chartroom_protocol::lsp::{
+    CheckParams, CheckScope, FileText, Freshness, LspConfig, ServerOutcome, ServerState,
+};
 use chartroom_testkit::{fakes, project::Project, tools as test_tools};
 use chartroom_transport::Keeper;
 use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustStore};
@@ -79,8 +81,19 @@ impl Stage {
         self.check(file).await
     }
 
+    /// A server that did not come to its word has no say in whether a file is clean: that is told apart here.
     pub(crate) async fn check(&self, file: &str) -> Vec<String> {
-        self.orchestrator.check_file(file, None).await.iter().map(render::line).collect()
+        let files = vec![FileText { file_path: file.to_owned(), text: None }];
+        let response = self.orchestrator.check(CheckParams { files, ..CheckParams::default() }).await;
+        for server in &response.servers {
+            if let ServerOutcome::Answered { freshness } = &server.outcome {
+                assert_eq!(*freshness, Freshness::Current, "{}", server.id);
+            } else if let ServerOutcome::Absent { status: ServerState::Broken, reason, .. } = &server.outcome
+            {
+                panic!("{} is broken: {reason:?}", server.id);
+            }
+        }
+        response.files.iter().flat_map(|file| &file.diagnostics).map(render::line).collect()
     }
 
     /// Writes a file and returns the other files that are broken then.
