@@ -225,11 +225,13 @@ fn marker(root: &str) -> chartroom_index::store::MarkerDoc {
     }
 }
 
+fn tools() -> PathBuf {
+    std::env::var_os("CHARTROOM_TEST_TOOLS").map_or_else(|| PathBuf::from("target/test-tools"), PathBuf::from)
+}
+
 /// Django's sources, as `cargo xtask tools` puts them.
 fn sources() -> anyhow::Result<PathBuf> {
-    let tools = std::env::var_os("CHARTROOM_TEST_TOOLS")
-        .map_or_else(|| PathBuf::from("target/test-tools"), PathBuf::from);
-    let folder = tools.join("sources");
+    let folder = tools().join("sources");
     let entries = fs::read_dir(&folder)
         .with_context(|| format!("{} is missing; run `cargo xtask tools`", folder.display()))?;
     let mut found: Vec<PathBuf> = entries
@@ -300,13 +302,17 @@ fn ripgrep(root: &Path) -> Option<f64> {
     Some(median_ms(&mut times))
 }
 
-/// The time semble takes to index the folder, in milliseconds, when it is installed. Random weights do for speed:
-/// `CHARTROOM_BENCH_SEMBLE` names a program that indexes the folder it is given.
+/// The time semble takes to index the folder, in milliseconds, when it is installed. The script says what is measured.
 fn semble(root: &Path) -> Option<f64> {
-    let program = std::env::var_os("CHARTROOM_BENCH_SEMBLE")?;
-    let started = Instant::now();
-    let done = command(&program).arg(root).output().ok()?;
-    done.status.success().then(|| started.elapsed().as_secs_f64() * 1000.0)
+    let python = tools().join("semble/bin/python");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("index_with_semble.py");
+    // Its cache would make the second run another benchmark.
+    let home = tempfile::tempdir().ok()?;
+    let done = command(python).arg(script).arg(root).env("HOME", home.path()).output().ok()?;
+    if !done.status.success() {
+        eprintln!("semble: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    String::from_utf8_lossy(&done.stdout).trim().parse().ok()
 }
 
 #[allow(clippy::disallowed_methods, reason = "a benchmark starts its peers itself")]

@@ -11,6 +11,9 @@ use crate::tools;
 
 pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
     tools::install(&[])?;
+    if names.is_empty() || names.iter().any(|name| name == "index") {
+        tools::install(&[tools::SEMBLE.to_owned()])?;
+    }
     process::run(cargo().args([
         "build",
         "--release",

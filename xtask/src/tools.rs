@@ -57,18 +57,29 @@ const SETS: &[Set] = &[
     Set { name: "rust-analyzer", source: Source::Rustup("rust-analyzer", "rust-analyzer") },
 ];
 
+/// What only the benchmarks stand beside; installed when asked for by name.
+const PEERS: &[Set] = &[Set { name: SEMBLE, source: Source::Python(&["semble==0.7.0"]) }];
+
+/// The code index that ours is measured beside.
+pub(crate) const SEMBLE: &str = "semble";
+
 /// Returns the folder of the tools; the tests find it through the same variable.
 pub(crate) fn dir() -> PathBuf {
     std::env::var_os("CHARTROOM_TEST_TOOLS").map_or_else(|| target_dir().join("test-tools"), PathBuf::from)
 }
 
-/// Installs the named sets, or all; what is there already is left alone.
+/// Installs the named sets, or all that the tests need; what is there already is left alone.
 pub(crate) fn install(names: &[String]) -> anyhow::Result<()> {
-    if let Some(unknown) = names.iter().find(|name| SETS.iter().all(|set| set.name != name.as_str())) {
-        let known: Vec<_> = SETS.iter().map(|set| set.name).collect();
+    let all = || SETS.iter().chain(PEERS);
+    if let Some(unknown) = names.iter().find(|name| all().all(|set| set.name != name.as_str())) {
+        let known: Vec<_> = all().map(|set| set.name).collect();
         bail!("there is no set `{unknown}`; known are {}", known.join(", "));
     }
-    for set in SETS.iter().filter(|set| names.is_empty() || names.iter().any(|name| name == set.name)) {
+    let wanted: Vec<&Set> = match names.is_empty() {
+        true => SETS.iter().collect(),
+        false => all().filter(|set| names.iter().any(|name| name == set.name)).collect(),
+    };
+    for set in wanted {
         install_set(set).with_context(|| format!("installing the test tools `{}`", set.name))?;
     }
     Ok(())
