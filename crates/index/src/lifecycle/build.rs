@@ -144,6 +144,7 @@ impl BuildJob {
         };
         let scan = (core.content.scan)(Path::new(&self.root), &Manifest::default(), &options)?;
         self.left_out = scan.left_out;
+        let former = self.former();
         let total = scan.added.len();
         let started = Instant::now();
         let (mut done, mut chunks, mut saved_at) = (0, 0, Instant::now());
@@ -153,7 +154,9 @@ impl BuildJob {
             if self.run.cancel.is_cancelled() {
                 return Err(BuildError::Cancelled);
             }
-            let Batch { changes, .. } = changes_of(&core, Path::new(&self.root), batch, Some(writer))?;
+            let known: Vec<&dyn GenerationWriter> = former.iter().map(|former| &**former).collect();
+            let known = [&[&*writer as &dyn GenerationWriter], known.as_slice()].concat();
+            let Batch { changes, .. } = changes_of(&core, Path::new(&self.root), batch, &known)?;
             chunks += writer.apply(changes)?.chunks_written;
             done += batch.len();
             let percentage = 10.0 + 90.0 * done as f64 / total.max(1) as f64;
@@ -191,6 +194,18 @@ impl BuildJob {
             run_id: self.run.operation_id.clone(),
         })?;
         Ok((counts, status))
+    }
+
+    /// The generation that is replaced, when its vectors were made by the same model: text that is still there is not
+    /// embedded again. Without it the build only takes longer.
+    fn former(&self) -> Option<Box<dyn GenerationWriter>> {
+        if self.core.embedder.dimension() == 0 || self.core.proof(&self.root).proof != Proof::Valid {
+            return None;
+        }
+        self.core.store.open_writer(&self.root).unwrap_or_else(|error| {
+            tracing::debug!(root = self.root, %error, "no vectors are taken over");
+            None
+        })
     }
 
     fn succeed(&mut self, counts: Counts, status: BuildStatus) -> Result<(), SaveError> {

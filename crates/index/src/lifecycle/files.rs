@@ -34,7 +34,7 @@ pub(crate) fn changes_of(
     core: &Core,
     root: &Path,
     files: &[ScannedFile],
-    writer: Option<&dyn GenerationWriter>,
+    known: &[&dyn GenerationWriter],
 ) -> Result<Batch, BuildError> {
     let parsed: Vec<Option<(String, FileStamp, ParsedFile)>> = files
         .par_iter()
@@ -51,7 +51,7 @@ pub(crate) fn changes_of(
         .collect();
     let parsed: Vec<_> = parsed.into_iter().flatten().collect();
     let skipped = (files.len() - parsed.len()) as u64;
-    let mut vectors = vectors_of(core, &parsed, writer)?.into_iter();
+    let mut vectors = vectors_of(core, &parsed, known)?.into_iter();
     let changes = parsed
         .into_iter()
         .map(|(rel_path, stamp, file)| {
@@ -67,22 +67,27 @@ pub(crate) fn changes_of(
 fn vectors_of(
     core: &Core,
     parsed: &[(String, FileStamp, ParsedFile)],
-    writer: Option<&dyn GenerationWriter>,
+    known: &[&dyn GenerationWriter],
 ) -> Result<Vec<Vec<f32>>, BuildError> {
     if core.embedder.dimension() == 0 {
         return Ok(Vec::new());
     }
     let chunks: Vec<_> = parsed.iter().flat_map(|(_, _, file)| &file.chunks).collect();
-    let mut vectors = match writer {
-        Some(writer) => {
-            let hashes: Vec<_> = chunks.iter().map(|chunk| chunk.content_hash.as_str()).collect();
-            writer.known_vectors(&hashes)?
+    let mut vectors: Vec<Option<Vec<f32>>> = vec![None; chunks.len()];
+    for generation in known {
+        let unknown: Vec<usize> = (0..chunks.len()).filter(|at| vectors[*at].is_none()).collect();
+        let hashes: Vec<_> = unknown.iter().map(|at| chunks[*at].content_hash.as_str()).collect();
+        match generation.known_vectors(&hashes) {
+            Ok(found) => {
+                for (at, vector) in unknown.into_iter().zip(found) {
+                    vectors[at] = vector;
+                }
+            }
+            // A damaged index is mended by building it anew; its vectors are made again.
+            Err(error) => tracing::debug!(%error, "known vectors cannot be read"),
         }
-        None => vec![None; chunks.len()],
-    };
-    let missing: Vec<usize> =
-        (0..chunks.len()).filter(|at| vectors.get(*at).is_none_or(Option::is_none)).collect();
-    vectors.resize(chunks.len(), None);
+    }
+    let missing: Vec<usize> = (0..chunks.len()).filter(|at| vectors[*at].is_none()).collect();
     let texts: Vec<String> = missing.par_iter().map(|at| (core.content.embedded_text)(chunks[*at])).collect();
     let made: Vec<Vec<Vec<f32>>> = texts
         .par_chunks(EMBED_TEXTS)

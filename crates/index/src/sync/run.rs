@@ -66,7 +66,7 @@ pub(super) fn sync(
     let changed: Vec<ScannedFile> = scan.added.iter().chain(&scan.modified).cloned().collect();
     let mut skipped = 0;
     for files in changed.chunks(BATCH_FILES) {
-        let batch = changes_of(core, Path::new(root), files, Some(&*writer))
+        let batch = changes_of(core, Path::new(root), files, &[&*writer])
             .map_err(|error| failed(error.to_string()))?;
         let Batch { changes, skipped: left_out } = batch;
         skipped += left_out;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use chartroom_protocol::index::*;
 use tempfile::TempDir;
@@ -23,6 +24,8 @@ pub(crate) struct Bench<S = MemoryStore> {
     pub(crate) root: String,
     pub(crate) store: Arc<FaultyStore<S>>,
     pub(crate) core: Arc<Core>,
+    /// Texts that were embedded so far.
+    pub(crate) embedded: Arc<AtomicUsize>,
 }
 
 /// What a person sees of a codebase.
@@ -66,9 +69,10 @@ impl<S: VectorStore + 'static> Bench<S> {
         std::fs::write(project.join("a.rs"), "fn alpha\nfn beta\n").unwrap();
         std::fs::write(project.join("b.rs"), "fn gamma\n").unwrap();
         let store = Arc::new(FaultyStore::new(make(&data)));
-        let core = core(&data, &store, "model");
+        let embedded = Arc::default();
+        let core = core(&data, &store, "model", &embedded);
         let root = project.to_str().unwrap().to_owned();
-        Self { _dir: dir, data, project, root, store, core }
+        Self { _dir: dir, data, project, root, store, core, embedded }
     }
 
     /// The same folder and store in a new process.
@@ -78,7 +82,7 @@ impl<S: VectorStore + 'static> Bench<S> {
 
     /// The same folder and store in a new process with another embedding model.
     pub(crate) fn restart_with(&mut self, model: &str) {
-        self.core = core(&self.data, &self.store, model);
+        self.core = core(&self.data, &self.store, model, &self.embedded);
         self.core.recover().unwrap();
     }
 
@@ -172,6 +176,7 @@ fn core<S: VectorStore + 'static>(
     data: &std::path::Path,
     store: &Arc<FaultyStore<S>>,
     model: &str,
+    embedded: &Arc<AtomicUsize>,
 ) -> Arc<Core> {
     let settings = IndexSettings {
         data: data.to_path_buf(),
@@ -180,6 +185,6 @@ fn core<S: VectorStore + 'static>(
         long_running: false,
         git: GitProbe::none(),
     };
-    let embedder = Arc::new(simple::OneDimension { model: model.into() });
+    let embedder = Arc::new(simple::OneDimension { model: model.into(), texts: Arc::clone(embedded) });
     Arc::new(Core::new(&settings, Arc::clone(store) as _, embedder, simple::content()))
 }

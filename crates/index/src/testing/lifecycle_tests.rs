@@ -84,7 +84,8 @@ fn the_old_index_answers_while_a_reindex_runs_and_after_it_fails() {
     assert_eq!(bench.manage(ManageAction::Status).status, IndexStatus::NotReady);
     assert_eq!(bench.list().codebases[0].bucket, CodebaseBucket::Ready);
 
-    bench.store.script([Fault::None, Fault::None, Fault::Fail]);
+    // Sweep, begin, the former one's proof, its opening, both asked for known vectors; then the chunks cannot be written.
+    bench.store.script([[Fault::None; 6].as_slice(), &[Fault::Fail]].concat());
     managed.job.unwrap().run();
     let after = bench.entry().unwrap();
     assert_eq!(after.state, before.state, "a failed rebuild leaves the old one as it was");
@@ -224,6 +225,20 @@ fn reindex_is_blocked_when_only_ignore_files_changed() {
     let response = bench.manage_with(bench.params(ManageAction::Reindex), Ok(&["a.rs"]));
     assert_eq!(response.warnings[0].code, "REINDEX_PREFLIGHT_UNKNOWN");
     assert_eq!(response.preflight.unwrap().outcome, PreflightOutcome::Unknown);
+}
+
+#[test]
+fn a_rebuild_embeds_only_text_that_is_new_unless_the_model_is() {
+    let mut bench = Bench::indexed();
+    let embedded = |bench: &Bench| bench.embedded.swap(0, std::sync::atomic::Ordering::SeqCst);
+    assert_eq!(embedded(&bench), 3);
+    std::fs::write(bench.project.join("b.rs"), "fn gamma\nfn delta\n").unwrap();
+    assert_eq!(bench.manage(ManageAction::Reindex).status, IndexStatus::Ok);
+    assert_eq!(embedded(&bench), 1, "only delta is new");
+    assert_eq!(bench.manage(ManageAction::Status).operation.unwrap().phase, OperationPhase::Completed);
+    bench.restart_with("another model");
+    assert_eq!(bench.manage(ManageAction::Reindex).status, IndexStatus::Ok);
+    assert_eq!(embedded(&bench), 4, "the vectors of another model are of no use");
 }
 
 #[test]

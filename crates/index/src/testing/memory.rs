@@ -213,7 +213,14 @@ impl GenerationWriter for Handle {
     }
 
     fn known_vectors(&self, content_hashes: &[&str]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
-        Ok(vec![None; content_hashes.len()])
+        self.with(|generation| {
+            let of = |wanted: &str| {
+                let mut pairs =
+                    generation.files.values().flat_map(|file| file.chunks.iter().zip(&file.vectors));
+                pairs.find(|(chunk, _)| chunk.content_hash == wanted).map(|(_, vector)| vector.clone())
+            };
+            content_hashes.iter().map(|hash| of(hash)).collect()
+        })
     }
 
     fn journal(&mut self, entry: &JournalEntry) -> Result<(), StoreError> {

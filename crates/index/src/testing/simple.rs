@@ -1,6 +1,8 @@
 //! Content as simple as can be: every line is a chunk, every `fn name` a symbol.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chartroom_protocol::index::{SearchChunk, SearchResult, Span, StalenessBucket};
 use serde_json::Value;
@@ -22,6 +24,8 @@ pub(super) fn content() -> Content {
 /// An embedder whose vectors say nothing.
 pub(super) struct OneDimension {
     pub(super) model: String,
+    /// How many texts it was given.
+    pub(super) texts: Arc<AtomicUsize>,
 }
 
 impl Embedder for OneDimension {
@@ -35,6 +39,7 @@ impl Embedder for OneDimension {
         1
     }
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.texts.fetch_add(texts.len(), Ordering::SeqCst);
         Ok(vec![vec![1.0]; texts.len()])
     }
 }
