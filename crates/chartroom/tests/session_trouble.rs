@@ -22,6 +22,15 @@ struct Scene {
 }
 
 impl Scene {
+    /// The processes of the fake agents; the server has others, the language service among them.
+    fn agents(&self) -> Vec<u32> {
+        let is_fake = |pid: &u32| {
+            std::fs::read_link(format!("/proc/{pid}/exe"))
+                .is_ok_and(|program| program.display().to_string().contains("/fake-"))
+        };
+        program::processes_of(&self.home.path()).into_iter().filter(is_fake).collect()
+    }
+
     fn new(claude: &str, acp: &str, mode: &str) -> Self {
         Self::with_config(&format!(
             "[agents.claude-code]\ncommand = {claude:?}\nwarmProcesses = 0\n\
@@ -113,7 +122,7 @@ fn an_agent_that_exits_at_once_fails_the_creation_with_its_last_words() {
         assert!(message.contains(last_words), "{message}");
     }
     // Its keeper ends a moment after it.
-    wait_until("no agent's process is left", || program::processes_of(&scene.home.path()).len() <= 1);
+    wait_until("no agent's process is left", || scene.agents().is_empty());
 }
 
 #[test]
@@ -187,7 +196,7 @@ fn an_agent_that_never_gets_ready_is_ended_and_fails_the_creation() {
             });
         }
     });
-    wait_until("its process is gone", || program::processes_of(&scene.home.path()).len() <= 1);
+    wait_until("its process is gone", || scene.agents().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
