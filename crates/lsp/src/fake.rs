@@ -34,6 +34,8 @@ pub(crate) struct Behaviour {
     pub(crate) registers_late: bool,
     /// It says that it loads the project for this long.
     pub(crate) loads_for: Option<Duration>,
+    /// What it says of a file when it is opened is "clean", whatever is in it.
+    pub(crate) opens_as_clean: bool,
     pub(crate) quirks: Quirks,
 }
 
@@ -47,6 +49,7 @@ impl Default for Behaviour {
             pulls_after: None,
             registers_late: false,
             loads_for: None,
+            opens_as_clean: false,
             quirks: Quirks::NONE,
         }
     }
@@ -256,7 +259,7 @@ impl Handler for Fake {
             "textDocument/didOpen" => {
                 self.see(format!("didOpen {name}"));
                 let text = params.pointer("/textDocument/text").and_then(Value::as_str).unwrap_or_default();
-                self.changed(&uri, 1, text);
+                self.changed(&uri, 1, if self.behaviour.opens_as_clean { "" } else { text });
             }
             "textDocument/didChange" => {
                 let version = params.pointer("/textDocument/version").and_then(Value::as_i64).unwrap_or(0);

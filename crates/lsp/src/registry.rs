@@ -69,6 +69,9 @@ pub enum When {
 pub struct Quirks {
     /// It publishes nothing when a change leaves its diagnostics as they were, so silence is an answer.
     pub silent_when_unchanged: bool,
+    /// Its first word after the start may be "clean" for a file that it has not looked at yet, and it never corrects that by
+    /// itself: the file is sent once more before the first "clean" is believed.
+    pub doubt_first_clean: bool,
     /// After a save it checks in the background, under a progress token that contains this text.
     pub check_on_save: Option<&'static str>,
     /// It answers tsserver's own diagnostic requests, which say exactly when they are complete; its pushes can
@@ -82,6 +85,7 @@ impl Quirks {
     /// A server that does what the protocol says.
     pub const NONE: Self = Self {
         silent_when_unchanged: false,
+        doubt_first_clean: false,
         check_on_save: None,
         tsserver_requests: false,
         tells_when_loaded: false,

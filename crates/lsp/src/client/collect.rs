@@ -26,6 +26,26 @@ impl Client {
     /// Waits for the findings about a touched file. Never longer than until the deadline.
     pub(crate) async fn collect(self: &Arc<Self>, touch: &Touch, deadline: Instant) -> Collected {
         let settled = self.settle(touch, deadline).await;
+        if settled && self.is_doubtful(touch) {
+            match self.send_anew(touch).await {
+                Ok(Some(again)) => return self.conclude(&again, self.settle(&again, deadline).await),
+                Ok(None) => {}
+                Err(error) => tracing::debug!(server = self.server.id, %error, "it cannot be asked again"),
+            }
+        }
+        self.conclude(touch, settled)
+    }
+
+    /// Tells whether this is a first "clean" of a server whose first "clean" may be wrong. It is asked only once.
+    fn is_doubtful(&self, touch: &Touch) -> bool {
+        let mut state = self.state();
+        let is_clean = freshness::result(&state, touch, self.quirks, true).is_empty();
+        let doubts = self.quirks.doubt_first_clean && !state.is_believed && is_clean;
+        state.is_believed = true;
+        doubts
+    }
+
+    fn conclude(&self, touch: &Touch, settled: bool) -> Collected {
         let mut state = self.state();
         let findings = freshness::result(&state, touch, self.quirks, settled);
         state.timed_out = !settled;

@@ -69,6 +69,21 @@ async fn a_server_that_repeats_nothing_is_believed_after_a_quiet_second() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_first_clean_is_asked_for_twice_where_it_may_be_wrong() {
+    let hasty = Behaviour {
+        versions: false,
+        opens_as_clean: true,
+        quirks: Quirks { silent_when_unchanged: true, doubt_first_clean: true, ..Quirks::NONE },
+        ..Behaviour::pushing(&[10])
+    };
+    let rehearsal = Rehearsal::new("//- a.foo\nERR one\n", &[("alpha", hasty)]);
+    assert_eq!(rehearsal.check("a.foo").await, ["ERROR [1:1] one"]);
+    assert_eq!(rehearsal.write("a.foo", "fine\n").await, Vec::<String>::new());
+    let changes = || rehearsal.fakes.seen().iter().filter(|seen| seen.contains("didChange a.foo")).count();
+    assert_eq!(changes(), 3, "the first clean was sent anew, the second is believed");
+}
+
+#[tokio::test(start_paused = true)]
 async fn br_90_req_content_010_req_content_020_the_text_that_comes_along_counts_and_the_disk_otherwise() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::default())]);
     let path = rehearsal.project.path("a.foo").to_string_lossy().into_owned();
