@@ -111,7 +111,7 @@ fn every_index_tool_answers_a_client_that_nobody_here_wrote() {
     let beta =
         symbols.iter().find(|symbol| symbol["symbolLabel"].as_str().unwrap().contains("beta")).unwrap();
     let reference = beta["callGraphHint"]["symbolRef"].clone();
-    let graph = story.call("call_graph", &[("path", path), ("symbolRef", reference)]);
+    let graph = story.call("call_graph", &[("path", path.clone()), ("symbolRef", reference.clone())]);
     assert_eq!(graph["structuredContent"]["status"], "ok", "{graph}");
     assert_eq!(graph["structuredContent"]["edges"].as_array().unwrap().len(), 1, "alpha calls beta: {graph}");
     let file = json!(story.project.join("a.py").to_str().unwrap());
@@ -130,4 +130,25 @@ fn every_index_tool_answers_a_client_that_nobody_here_wrote() {
         story.call("manage_index", &[("action", json!("create")), ("path", json!("/no/such/folder"))]);
     assert_eq!(missing["structuredContent"]["status"], "error", "{missing}");
     assert_ne!(missing["isError"], true);
+
+    // So it is with the tools that read: what is not there is an envelope, what makes no sense an error.
+    let unknown = story.call("file_outline", &[("path", path.clone()), ("file", json!("gone.py"))]);
+    assert_eq!(unknown["structuredContent"]["status"], "not_found", "{unknown}");
+    assert_ne!(unknown["isError"], true, "{unknown}");
+    let mut gone = reference;
+    gone["symbolId"] = json!("sym_gone");
+    let unknown = story.call("call_graph", &[("path", path.clone()), ("symbolRef", gone)]);
+    assert_eq!(unknown["structuredContent"]["status"], "not_found", "{unknown}");
+    assert_ne!(unknown["isError"], true, "{unknown}");
+    for (tool, arguments) in [
+        ("file_outline", vec![("path", path.clone())]),
+        ("call_graph", vec![("path", path.clone()), ("symbolRef", json!("no object"))]),
+        ("read_file", vec![("path", json!("/no/such/file"))]),
+        ("read_file", vec![]),
+        ("list_codebases", vec![("nonsense", json!("x"))]),
+    ] {
+        let bad = story.call(tool, &arguments);
+        assert_eq!(bad["isError"], true, "{tool}: {bad}");
+        assert!(!bad["content"][0]["text"].as_str().unwrap().is_empty(), "{tool}: {bad}");
+    }
 }
