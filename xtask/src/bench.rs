@@ -3,10 +3,11 @@
 mod table;
 
 use std::fs;
+use std::process::{Command, Stdio};
 
 use anyhow::Context;
 
-use crate::process::{self, cargo, command, output, root, target_dir};
+use crate::process::{self, cargo, command, root, target_dir};
 use crate::tools;
 
 pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
@@ -14,37 +15,45 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
     if names.is_empty() || names.iter().any(|name| name == "index") {
         tools::install(&[tools::SEMBLE.to_owned()])?;
     }
-    process::run(cargo().args([
-        "build",
-        "--release",
+    // One build for all of them: each package alone would have other features and build half of the tree again. The
+    // scripted model that the real agents speak to is a program of the testkit.
+    process::run(cargo().args(["build", "--release", "--features", "chartroom-testkit/test-fakes"]).args([
         "--package",
         "chartroom",
         "--package",
         "chartroom-bench",
+        "--package",
+        "chartroom-testkit",
     ]))?;
     // The page is measured in its browser, by a script of its own; the rest by one program.
     let is_page = |name: &&String| *name == "page";
-    let mut lines = String::new();
+    let (mut lines, mut all_ran) = (String::new(), true);
     if names.is_empty() || !names.iter().all(|name| is_page(&name)) {
-        let mut bench = cargo();
-        bench.args(["run", "--release", "--quiet", "--package", "chartroom-bench", "--"]);
+        let mut bench = command(target_dir().join("release/chartroom-bench"));
         bench.args(names.iter().filter(|name| !is_page(name)));
-        lines.push_str(&output(bench.env("CHARTROOM_TEST_TOOLS", tools::dir()))?);
+        let (printed, ok) = measure(bench.env("CHARTROOM_TEST_TOOLS", tools::dir()))?;
+        lines.push_str(&printed);
+        all_ran &= ok;
     }
     if names.is_empty() || names.iter().any(|name| is_page(&name)) {
-        // The scripted model that the real agents speak to is a program of the testkit.
-        let model =
-            ["--release", "--package", "chartroom-testkit", "--features", "test-fakes", "--bin", "model-api"];
-        process::run(cargo().arg("build").args(model))?;
         let mut figures = command("node");
         figures.arg("ui/browser/figures.mjs").env("CHARTROOM_TEST_TOOLS", tools::dir());
         figures.env("CHARTROOM_BIN_DIR", target_dir().join("release"));
-        lines.push_str(&output(figures.current_dir(root()))?);
+        let (printed, ok) = measure(figures.current_dir(root()))?;
+        lines.push_str(&printed);
+        all_ran &= ok;
     }
     let table = table::markdown(&lines)?;
     eprintln!("{table}");
     if names.is_empty() {
         fs::write(root().join("docs/benchmarks.md"), table).context("writing docs/benchmarks.md")?;
     }
+    anyhow::ensure!(all_ran, "a benchmark failed; what it said stands above, and its rows are missing");
     Ok(())
+}
+
+/// Runs a benchmark and returns what it printed, and whether it came to its end: the figures of the others are kept.
+fn measure(command: &mut Command) -> anyhow::Result<(String, bool)> {
+    let output = command.stderr(Stdio::inherit()).output().context("starting a benchmark")?;
+    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), output.status.success()))
 }
