@@ -19,6 +19,8 @@ import { SessionFailure } from './screens'
 const NEAR_END_PX = 40
 /** How long a wheel, a finger or a key goes on moving the list. */
 const HAND_MS = 1000
+/** How long a wheel may take to move the list at all. */
+const WHEEL_MS = 200
 
 export function Conversation(props: { session: Session }) {
   const failure = () => (props.session.rows().length === 0 ? props.session.failure() : undefined)
@@ -102,7 +104,8 @@ function Rows(props: { session: Session }) {
 
   const toEnd = () => {
     setFollowing(true)
-    handle()?.scrollToIndex(props.session.rows().length - 1, { align: 'end' })
+    // Not by the list's own scrollToIndex: it goes on correcting for a moment and would take the list out of the
+    // reader's hand. What is measured later moves the end, and the observer below follows it.
     if (scroller) scroller.scrollTop = scroller.scrollHeight
   }
   // Only a person's own hand lets go of the end: rows that are measured for the first time scroll too, and so does
@@ -112,16 +115,31 @@ function Rows(props: { session: Session }) {
   const hand = () => {
     lastMove = performance.now()
   }
+  const fromEnd = () => (scroller ? scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight : 0)
+  const letGo = () => {
+    if (!following()) return
+    setSeen(props.session.rows().length)
+    setFollowing(false)
+  }
+  // A wheel that turns up lets go before the list has moved: text that comes in within the same frame would pull it
+  // back to the end, and the turn of the wheel would be lost. If it moved something else, the end is taken up again.
+  const onWheel = (event: WheelEvent) => {
+    hand()
+    if (event.deltaY >= 0 || !scroller || scroller.scrollHeight <= scroller.clientHeight) return
+    letGo()
+    setTimeout(() => {
+      if (fromEnd() < NEAR_END_PX && performance.now() - lastMove >= WHEEL_MS) setFollowing(true)
+    }, WHEEL_MS)
+  }
   const onScroll = () => {
     if (!scroller) return
     const up = scroller.scrollTop < lastTop
     lastTop = scroller.scrollTop
-    const near = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR_END_PX
-    if (near) setFollowing(true)
-    else if (following() && up && performance.now() - lastMove < HAND_MS) {
-      setSeen(props.session.rows().length)
-      setFollowing(false)
-    }
+    const byHand = performance.now() - lastMove < HAND_MS
+    if (fromEnd() < NEAR_END_PX) {
+      // The first step up is still near the end.
+      if (!up || !byHand) setFollowing(true)
+    } else if (up && byHand) letGo()
   }
 
   // Older rows come in above: the list then keeps its place from the end.
@@ -151,7 +169,7 @@ function Rows(props: { session: Session }) {
         aria-label="Conversation"
         tabIndex={0}
         ref={scroller}
-        onWheel={hand}
+        onWheel={onWheel}
         onTouchMove={hand}
         onPointerDown={hand}
         onPointerMove={event => event.buttons > 0 && hand()}
