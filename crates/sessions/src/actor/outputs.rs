@@ -29,7 +29,12 @@ impl Actor {
                     self.stage_change(Change::Question(question));
                 }
                 ProviderOutput::QuestionClosed(question_id) => self.close_question(&question_id).await,
-                ProviderOutput::Note(note) => self.note = note,
+                // Shown in its place among the rows, however many of them came in one batch.
+                ProviderOutput::Note(note) => {
+                    self.note = note;
+                    self.stage_status();
+                    self.flush().await;
+                }
                 ProviderOutput::Options(options) => self.stage_change(Change::Options(options)),
                 ProviderOutput::Title(title) => {
                     if self.session.title.is_none() {
