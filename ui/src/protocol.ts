@@ -76,6 +76,34 @@ runtimeFingerprint: string, indexedFingerprint?: string, fingerprintSource?: Fin
 
 export type Confidence = "high" | "low";
 
+export type ContextCategory = { 
+/**
+ * The agent's own word, e.g. "System prompt" or "Messages".
+ */
+name: string, tokens: number, };
+
+export type ContextResponse = { "status": "known", context: ContextUse, } | { "status": "not_told" } | { "status": "not_running" };
+
+export type ContextUse = { 
+/**
+ * What is in use. The agent may have it from the model's own count of the last request, while the categories
+ * are its estimates: they need not add up to it.
+ */
+totalTokens: number, 
+/**
+ * What fits.
+ */
+maxTokens: number, 
+/**
+ * What is kept free on purpose, so that the agent can sum up the conversation when it gets too long.
+ */
+reservedTokens: number, 
+/**
+ * What is in use, in the agent's own order. Neither free nor reserved space is a category, nor is what would be
+ * loaded only when needed.
+ */
+categories: Array<ContextCategory>, };
+
 export type CreateSessionParams = { cliType: CliType, projectDir: string, model?: string, mode?: string, providerOptions?: Record<string, unknown>, };
 
 export type DebugIndexing = { 

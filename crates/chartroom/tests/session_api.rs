@@ -5,6 +5,7 @@
 #[path = "common/fake_server.rs"]
 mod fake_server;
 
+use chartroom_protocol::context::{ContextCategory, ContextUse};
 use chartroom_protocol::ids::SessionId;
 use chartroom_protocol::session::SessionState;
 use chartroom_protocol::turn::TurnStatus;
@@ -109,6 +110,7 @@ async fn tc_6_1f_tc_6_2b_every_route_of_an_unknown_session_is_404() {
         ("POST", "title", json!({ "title": "t" })),
         ("POST", "archive", json!({ "archived": true })),
         ("GET", "options", Value::Null),
+        ("GET", "context", Value::Null),
         ("GET", "history", Value::Null),
     ] {
         let (status, answer) = server.ask(method, &format!("/api/session/{NOBODY}/{route}"), body).await;
@@ -274,5 +276,37 @@ async fn settings_queue_and_history_answer() {
     let (_, status) = server.ask("GET", &path("status"), Value::Null).await;
     assert_eq!(status["state"], json!(SessionState::Working));
     assert_eq!(status["title"], "A title");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_fills_the_context_is_told_by_an_agent_that_can_tell_and_runs() {
+    let server = FakeServer::start().await;
+    let id = server.create("claude-code").await;
+    let context = format!("/api/session/{id}/context");
+    assert_eq!(server.ask("GET", &context, Value::Null).await, (200, json!({ "status": "not_told" })));
+    server.claude.behave(|behaviour| {
+        behaviour.context_use = Some(ContextUse {
+            total_tokens: 2000,
+            max_tokens: 200_000,
+            reserved_tokens: 33_000,
+            categories: vec![ContextCategory { name: "Messages".to_owned(), tokens: 2000 }],
+        });
+    });
+    let told = json!({ "status": "known", "context": {
+        "totalTokens": 2000, "maxTokens": 200_000, "reservedTokens": 33_000,
+        "categories": [{ "name": "Messages", "tokens": 2000 }],
+    } });
+    assert_eq!(server.ask("GET", &context, Value::Null).await, (200, told.clone()));
+    // A turn does not stand in its way.
+    server.ask("POST", &format!("/api/session/{id}/send"), json!({ "message": "hello" })).await;
+    let agent = server.claude.agent(&SessionId::new(id.as_str()));
+    let turn_id = agent.next_turn().await;
+    agent.start_turn(&turn_id).await;
+    assert_eq!(server.ask("GET", &context, Value::Null).await, (200, told));
+    // Nobody starts an agent only to ask it.
+    server.ask("POST", &format!("/api/session/{id}/kill"), json!({})).await;
+    assert_eq!(server.ask("GET", &context, Value::Null).await, (200, json!({ "status": "not_running" })));
+    assert_eq!(server.claude.loads(), []);
     server.stop().await;
 }

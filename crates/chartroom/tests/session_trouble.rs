@@ -181,6 +181,25 @@ fn an_agent_that_never_answers_is_stopped_by_a_person() {
     }
 }
 
+/// Takes as long as the limit, ten seconds.
+#[test]
+fn an_agent_that_does_not_tell_what_fills_its_context_is_given_up_and_the_session_goes_on() {
+    let scene = Scene::fakes("");
+    let id = scene.create("claude-code").1["sessionId"].as_str().unwrap().to_owned();
+    let path = |route: &str| format!("/api/session/{id}/{route}");
+    assert_eq!(scene.ask("POST", &path("send"), &json!({ "message": "deaf" })).0, 202);
+    wait_until("it has the message", || {
+        let (_, history) = scene.ask("GET", &path("history"), &Value::Null);
+        said(&history) == ["deaf", "before "]
+    });
+    let (status, answer) = scene.ask("GET", &path("context"), &Value::Null);
+    let (code, message) = error(&answer);
+    assert_eq!((status, code), (502, "PROTOCOL_ERROR"));
+    assert_eq!(message, "claude did not answer get_context_usage within 10 s");
+    let (_, status) = scene.ask("GET", &path("status"), &Value::Null);
+    assert_eq!((&status["state"], &status["isAlive"]), (&json!("working"), &json!(true)));
+}
+
 /// Takes as long as the limit, a minute: the processes are real, and so is the clock.
 #[test]
 fn an_agent_that_never_gets_ready_is_ended_and_fails_the_creation() {

@@ -4,6 +4,7 @@
 //! generated from it.
 
 pub mod agent;
+pub mod context;
 pub mod error;
 pub mod ids;
 pub mod project;

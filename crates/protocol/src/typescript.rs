@@ -41,6 +41,7 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::session::ArchiveParams>();
     to.visit::<crate::session::DoneResponse>();
     to.visit::<crate::session::SessionOptions>();
+    to.visit::<crate::context::ContextResponse>();
     to.visit::<crate::lsp::LspStatusResponse>();
     to.visit::<crate::lsp::CheckResponse>();
     to.visit::<crate::lsp::RestartParams>();

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use chartroom_protocol::agent::{Agent, AgentListResponse, AgentStatus};
+use chartroom_protocol::context::{ContextCategory, ContextResponse, ContextUse};
 use chartroom_protocol::error::{ErrorBody, ErrorCode, ErrorResponse};
 use chartroom_protocol::project::Project;
 use chartroom_protocol::session::*;
@@ -159,6 +160,16 @@ fn options() -> SessionOptions {
         model: Some("big".to_owned()),
         mode: Some("plan".to_owned()),
     }
+}
+
+fn context_responses() -> Vec<ContextResponse> {
+    let context = ContextUse {
+        total_tokens: 2449,
+        max_tokens: 200_000,
+        reserved_tokens: 33_000,
+        categories: vec![ContextCategory { name: "System prompt".to_owned(), tokens: 900 }],
+    };
+    vec![ContextResponse::Known { context }, ContextResponse::NotTold, ContextResponse::NotRunning]
 }
 
 fn server_frames() -> Vec<ServerFrame> {
@@ -327,6 +338,7 @@ fn bodies_of_the_session_api() {
         lines(&[ArchiveParams { archived: true }]),
         lines(&[DoneResponse {}]),
         lines(&[options()]),
+        lines(&context_responses()),
         lines(&[AgentListResponse { agents: vec![agent] }]),
         lines(&[error]),
     ];
@@ -346,6 +358,7 @@ fn every_message_has_a_json_schema() {
         serde_json::to_value(schemars::schema_for!(ServerFrame)).expect("a schema"),
         serde_json::to_value(schemars::schema_for!(ClientFrame)).expect("a schema"),
         serde_json::to_value(schemars::schema_for!(CreateSessionParams)).expect("a schema"),
+        serde_json::to_value(schemars::schema_for!(ContextResponse)).expect("a schema"),
     ] {
         assert!(schema.get("$schema").is_some());
     }

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use chartroom_protocol::context::ContextResponse;
 use chartroom_protocol::ids::{QueuedId, TurnId};
 use chartroom_protocol::session::{
     AnswerParams, Question, QueueParams, QueueResponse, SendParams, SendResponse, SessionResponse,
@@ -100,6 +101,9 @@ pub(crate) enum Command {
     },
     Status {
         reply: Reply<SessionStatusResponse>,
+    },
+    ContextUse {
+        reply: Reply<ContextResponse>,
     },
     /// Ends the agent because the server stops; the session stays as it is.
     Shutdown {
@@ -242,6 +246,7 @@ impl Actor {
                 answer(reply, self.change_session(change).await);
             }
             Command::Status { reply } => answer(reply, Ok(self.status())),
+            Command::ContextUse { reply } => self.context_use(reply),
             Command::Shutdown { reply } => self.shutdown(reply),
         }
     }

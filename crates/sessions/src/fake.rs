@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use chartroom_protocol::agent::{Agent, AgentStatus};
+use chartroom_protocol::context::ContextUse;
 use chartroom_protocol::ids::{CliType, ItemId, SessionId, TurnId};
 use chartroom_protocol::session::{AnswerParams, SendParams};
 use chartroom_protocol::stream::Origin;
@@ -42,6 +43,8 @@ pub struct Behaviour {
     pub hang: bool,
     /// Sending fails with this.
     pub refuse_message: Option<ProviderError>,
+    /// What fills the context; without it the agent does not tell.
+    pub context_use: Option<ContextUse>,
     /// Takes a message and never says that it did: whoever dies now does not know whether it came through.
     pub takes_in_silence: bool,
     /// Plays every turn by itself: so many updates of one message, then the end.
@@ -290,6 +293,13 @@ impl AgentHandle for Handle {
     async fn set_mode(&self, mode: &str) -> Result<(), ProviderError> {
         self.0.record(Call::SetMode(mode.to_owned()));
         Ok(())
+    }
+
+    async fn context_use(&self) -> Result<Option<ContextUse>, ProviderError> {
+        if !self.is_alive() {
+            return Err(ProviderError::process_crash("the fake is dead"));
+        }
+        Ok(lock(&self.0.shared.behaviour).context_use.clone())
     }
 
     fn is_alive(&self) -> bool {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chartroom_protocol::agent::Agent;
+use chartroom_protocol::context::ContextUse;
 use chartroom_protocol::ids::{CliType, QuestionId, SessionId, TurnId};
 use chartroom_protocol::session::{AnswerParams, Question, SendParams, SessionOptions};
 use chartroom_protocol::turn::TurnEvent;
@@ -67,6 +68,12 @@ pub trait AgentHandle: Send + Sync {
     async fn set_model(&self, model: &str) -> Result<(), ProviderError>;
 
     async fn set_mode(&self, mode: &str) -> Result<(), ProviderError>;
+
+    /// Tells what fills the context window, or nothing if the agent has no way to tell. May take a second, so it is
+    /// asked when a person wants to know and never by the way.
+    async fn context_use(&self) -> Result<Option<ContextUse>, ProviderError> {
+        Ok(None)
+    }
 
     /// Tells whether the process can still take a message.
     fn is_alive(&self) -> bool;

@@ -1,5 +1,6 @@
 //! The control protocol: what we write to Claude's stdin, and what its questions mean.
 
+pub mod context;
 mod permission;
 
 use chartroom_protocol::ids::TurnId;

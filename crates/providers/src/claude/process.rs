@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use chartroom_protocol::context::ContextUse;
 use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::{SessionId, TurnId};
 use chartroom_protocol::session::{AnswerParams, SendParams};
@@ -15,6 +16,7 @@ use chartroom_transport::Child;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::claude::control::context;
 use crate::instruments::Instruments;
 use crate::patience::Patience;
 
@@ -153,6 +155,10 @@ impl AgentHandle for ClaudeHandle {
 
     async fn set_mode(&self, mode: &str) -> Result<(), ProviderError> {
         self.control(json!({"subtype": "set_permission_mode", "mode": mode})).await.map(drop)
+    }
+
+    async fn context_use(&self) -> Result<Option<ContextUse>, ProviderError> {
+        Ok(context::read(&self.control(json!({"subtype": "get_context_usage"})).await?))
     }
 
     fn is_alive(&self) -> bool {

@@ -236,6 +236,8 @@ async fn model_and_mode_are_told_to_the_agent() {
     let session = session(&stage).await;
     session.handle.set_model("fake-model").await.expect("the fake takes a model");
     session.handle.set_mode("read-only").await.expect("the fake takes a mode");
+    // ACP has no question for it.
+    assert_eq!(session.handle.context_use().await.expect("it is not even asked"), None);
 }
 
 #[tokio::test]

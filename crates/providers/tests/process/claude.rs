@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use chartroom_protocol::context::{ContextCategory, ContextUse};
 use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::{QuestionId, SessionId, TurnId};
 use chartroom_protocol::session::{AnswerParams, Decision};
@@ -357,6 +358,42 @@ async fn model_and_mode_are_told_to_the_process() {
     let session = session(&stage).await;
     session.handle.set_model("other").await.expect("the fake takes a model");
     session.handle.set_mode("plan").await.expect("the fake takes a mode");
+}
+
+#[tokio::test]
+async fn what_fills_the_context_is_asked_of_the_process() {
+    let stage = Stage::new();
+    let mut session = session(&stage).await;
+    let used = |name: &str, tokens| ContextCategory { name: name.to_owned(), tokens };
+    let told = Some(ContextUse {
+        total_tokens: 2000,
+        max_tokens: 200_000,
+        reserved_tokens: 33_000,
+        categories: vec![used("System prompt", 900), used("Messages", 1100)],
+    });
+    assert_eq!(session.handle.context_use().await.expect("the fake tells"), told);
+    // In the middle of a turn too.
+    send(&session, "t1", "slow").await;
+    until(&mut session, "started").await;
+    assert_eq!(session.handle.context_use().await.expect("the fake tells"), told);
+}
+
+#[tokio::test]
+async fn a_process_that_does_not_tell_what_fills_its_context_is_not_waited_for_for_ever() {
+    let stage = Stage::new();
+    let command = stage.command(fakes::claude(), &[]);
+    let short = Duration::from_millis(200);
+    let patience = Patience { answer: short, goodbye: short, ..patience() };
+    let config = ClaudeConfig { command, patience, warm_processes: Some(0), instruments: None };
+    let provider = ClaudeProvider::new(stage.gate.clone(), config);
+    let session = provider.create_session(stage.create()).await.expect("the fake starts");
+    send(&session, "t1", "silent").await;
+    let error = session.handle.context_use().await.expect_err("the fake never answers");
+    assert_eq!(error.code, ErrorCode::ProtocolError);
+    assert_eq!(error.message, "claude did not answer get_context_usage within 0.2 s");
+    session.handle.kill().await;
+    let error = session.handle.context_use().await.expect_err("the fake is gone");
+    assert_eq!(error.code, ErrorCode::ProcessCrash);
 }
 
 #[tokio::test]

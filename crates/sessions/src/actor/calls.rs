@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chartroom_protocol::context::ContextResponse;
 use chartroom_protocol::ids::{QueuedId, TurnId};
 
 use super::opening::Opened;
@@ -27,6 +28,8 @@ pub(super) enum CallDone {
         reply: Reply<()>,
         result: Result<(), ProviderError>,
     },
+    /// Nothing of it concerns the session, and the asker has the answer.
+    Answered,
     /// The call panicked or was aborted.
     Lost {
         reason: String,
@@ -56,6 +59,7 @@ impl Actor {
                 Ok(()) => answer(reply, self.chosen(choice).await),
                 Err(error) => answer(reply, Err(error)),
             },
+            CallDone::Answered => {}
             CallDone::Lost { reason } => {
                 // An aborted call is one that we ended; its asker was answered then.
                 tracing::debug!(session = %self.session.session_id, "a call to the agent was lost: {reason}");
@@ -84,6 +88,24 @@ impl Actor {
                 (None, _) => Ok(()),
             };
             CallDone::Chosen { choice, reply, result }
+        });
+    }
+
+    /// Asks the agent what fills its context. A session without an agent says so: none is started for this.
+    pub(super) fn context_use(&mut self, reply: Reply<ContextResponse>) {
+        let handle = match &self.agent {
+            Agent::Running { handle, .. } if handle.is_alive() => Arc::clone(handle),
+            Agent::Running { .. } | Agent::Absent | Agent::Opening { .. } => {
+                return answer(reply, Ok(ContextResponse::NotRunning));
+            }
+        };
+        self.calls.spawn(async move {
+            let told = handle.context_use().await.map(|context| match context {
+                Some(context) => ContextResponse::Known { context },
+                None => ContextResponse::NotTold,
+            });
+            answer(reply, told);
+            CallDone::Answered
         });
     }
 

@@ -1,5 +1,6 @@
 //! What can be asked of one session.
 
+use chartroom_protocol::context::ContextResponse;
 use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::SessionId;
 use chartroom_protocol::session::{
@@ -97,6 +98,11 @@ impl SessionService {
     pub async fn options(&self, session_id: &SessionId) -> Result<SessionOptions, ProviderError> {
         let handle = self.handle(session_id).await?;
         Ok(handle.broadcast.current().options.unwrap_or_default())
+    }
+
+    /// Asks the agent what fills its context window.
+    pub async fn context_use(&self, session_id: &SessionId) -> Result<ContextResponse, ProviderError> {
+        self.ask(session_id, |reply| Command::ContextUse { reply }).await
     }
 
     /// Returns the state as a `session:history` frame, or the part of it before a place.

@@ -94,6 +94,11 @@ impl Fake {
                 self.begin_text("before ");
                 self.wait_for_interrupt();
             }
+            "deaf" => {
+                self.init();
+                self.begin_text("before ");
+                self.listen_for_ever();
+            }
             "orphan" => {
                 self.init();
                 let pid = start_orphan();
@@ -196,6 +201,7 @@ impl Fake {
                 json!({"models": [{"value": "default", "displayName": "Default", "description": ""}],
                 "commands": [{"name": "review", "description": "looks"}]})
             }
+            "get_context_usage" => context_usage(),
             _ => json!({}),
         };
         let known = [
@@ -314,6 +320,22 @@ impl Fake {
             }
         }
     }
+}
+
+/// What fills the context: every kind that the real one knows, and a bit of what nobody needs.
+fn context_usage() -> Value {
+    let category = |name: &str, tokens: u64, kind: &str| json!({"name": name, "tokens": tokens, "color": "warning", "kind": kind});
+    json!({
+        "categories": [
+            category("System prompt", 900, "used"),
+            category("MCP tools (deferred)", 700, "deferred"),
+            category("Messages", 1100, "used"),
+            category("Autocompact buffer", 33_000, "buffer"),
+            category("Free space", 165_000, "free"),
+        ],
+        "totalTokens": 2000, "maxTokens": 200_000, "rawMaxTokens": 200_000, "percentage": 1,
+        "gridRows": [[{"color": "warning", "isFilled": true, "categoryName": "System prompt"}]],
+    })
 }
 
 /// Starts what a Bash tool starts: a process with a session of its own, which no signal to us reaches.

@@ -1,9 +1,10 @@
-//! `/api/session/{id}/…`: how a session is set, and what was said in it.
+//! `/api/session/{id}/…`: how a session is set, what fills its context, and what was said in it.
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use chartroom_protocol::context::ContextResponse;
 use chartroom_protocol::error::ErrorResponse;
 use chartroom_protocol::ids::SessionId;
 use chartroom_protocol::session::{
@@ -24,6 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Kind::Api, routes!(title)),
         Route::new(Kind::Api, routes!(archive)),
         Route::new(Kind::Api, routes!(options)),
+        Route::new(Kind::Api, routes!(context)),
         Route::new(Kind::Api, routes!(history)),
     ]
 }
@@ -99,6 +101,20 @@ pub(super) async fn options(
     Path(id): Path<String>,
 ) -> Result<Json<SessionOptions>, ApiError> {
     Ok(Json(app.sessions().options(&SessionId(id)).await?))
+}
+
+/// Asks the agent what fills its context window. Takes up to a second: for a person who wants to know. An agent that
+/// does not run is not started for it.
+#[utoipa::path(get, path = "/api/session/{id}/context", tag = "sessions", params(("id" = String, Path)), responses(
+    (status = 200, body = ContextResponse),
+    (status = 404, description = "SESSION_NOT_FOUND", body = ErrorResponse),
+    (status = 502, description = "PROCESS_CRASH, PROTOCOL_ERROR", body = ErrorResponse),
+))]
+pub(super) async fn context(
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Json<ContextResponse>, ApiError> {
+    Ok(Json(app.sessions().context_use(&SessionId(id)).await?))
 }
 
 #[derive(Debug, Deserialize)]
