@@ -45,6 +45,11 @@ impl TurnEvent {
         }
     }
 
+    /// Tells whether this is the end of a turn that the agent went through.
+    pub fn is_answered(&self) -> bool {
+        matches!(self, Self::TurnComplete { status: TurnStatus::Completed, .. })
+    }
+
     /// Tells whether nothing of this turn may follow.
     pub fn is_terminal(&self) -> bool {
         match self {

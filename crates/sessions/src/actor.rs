@@ -152,13 +152,16 @@ pub(crate) struct Actor {
     delivering: Option<QueuedId>,
     /// The same message while the journal does not have its turn yet.
     unsent: Option<StoredMessage>,
-    /// The message whose turn has begun here and of which the agent has not said a word. It stays on the disk until
-    /// the journal has the turn's first event.
+    /// The message whose turn has begun here and in which the agent has not said a word. It stays on the disk until
+    /// the journal has such a word or the turn's end.
     handed: Option<(TurnId, QueuedId)>,
     /// A message that was handed over just before an earlier run died: the agent's own history tells whether it came
     /// through.
-    in_doubt: Option<StoredMessage>,
-    /// Whether the agent ever said anything here.
+    in_doubt: Option<Doubt>,
+    /// The turn of that message, if the journal has its beginning: it is not written twice.
+    begun: Option<TurnId>,
+    /// Whether the agent ever said anything here, or ended a turn without a word. Before that it need not have kept the
+    /// conversation.
     spoken: bool,
     questions: Vec<PendingQuestion>,
     next_seq: u64,
@@ -192,6 +195,13 @@ struct RunningTurn {
     turn_id: TurnId,
     /// The seq of its first row, for compaction.
     first_seq: u64,
+}
+
+#[derive(Clone)]
+struct Doubt {
+    message: StoredMessage,
+    /// How many times in a row a person said this, the message itself included.
+    n_in_a_row: usize,
 }
 
 struct PendingQuestion {

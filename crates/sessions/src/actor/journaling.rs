@@ -1,9 +1,10 @@
 //! What the session says goes through here: numbered, journaled, then shown, in that order.
 
-use chartroom_protocol::ids::QueuedId;
+use chartroom_protocol::ids::{QueuedId, TurnId};
 use chartroom_protocol::session::{QueuedMessage, SessionState};
+use chartroom_protocol::stream::Origin;
 use chartroom_protocol::turn::TurnEvent;
-use chartroom_protocol::upsert::{Upsert, UpsertStatus};
+use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
 use tokio::time::Instant;
 
 use super::Actor;
@@ -28,6 +29,8 @@ impl Actor {
         if self.ended.contains(&upsert.turn_id) {
             return;
         }
+        let turn_id = upsert.turn_id.clone();
+        let is_users = matches!(upsert.body, UpsertBody::Message { origin: Origin::User, .. });
         let json = serde_json::to_string(&upsert).expect("an upsert has string keys only");
         let row = NewRow {
             seq: self.take_seq(),
@@ -47,10 +50,14 @@ impl Actor {
             }
         }
         self.staged.push(Staged::Row(row));
+        if !is_users {
+            self.spoken = true;
+            self.stage_taken_in(&turn_id);
+        }
     }
 
     pub(super) fn stage_turn(&mut self, event: &TurnEvent) {
-        self.spoken = true;
+        self.spoken |= event.is_answered();
         let json = serde_json::to_string(event).expect("a turn event has string keys only");
         let row = NewRow {
             seq: self.take_seq(),
@@ -59,7 +66,21 @@ impl Actor {
             json: json.into(),
         };
         self.staged.push(Staged::Row(row));
-        if let Some((_, queued_id)) = self.handed.take_if(|(turn_id, _)| turn_id == event.turn_id()) {
+        if event.is_terminal() {
+            self.stage_taken_in(event.turn_id());
+        }
+    }
+
+    fn stage_taken_in(&mut self, turn_id: &TurnId) {
+        if self.handed.as_ref().is_some_and(|(handed, _)| handed == turn_id) {
+            self.stage_taken();
+        }
+    }
+
+    /// The agent has said or asked something in the message's turn, or the turn was ended or cancelled: the message is
+    /// not given to anybody again. That the turn has begun is not enough: an agent that dies then may not have kept it.
+    pub(super) fn stage_taken(&mut self) {
+        if let Some((_, queued_id)) = self.handed.take() {
             self.staged.push(Staged::Taken(queued_id));
         }
     }

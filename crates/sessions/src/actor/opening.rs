@@ -13,10 +13,10 @@ use futures_util::StreamExt;
 
 use super::calls::CallDone;
 use super::start::STOPPED;
-use super::{Actor, Agent, Reply, answer, internal};
+use super::{Actor, Agent, Doubt, Reply, answer, internal};
 use crate::clock::Clock;
 use crate::provider::{AGENTS_ID, History, LoadOptions, ProviderError, ProviderSession};
-use crate::store::{NewRow, RowKind, SessionChange, Store, StoredMessage};
+use crate::store::{NewRow, RowKind, SessionChange, Store};
 
 /// How many items of a history share a commit, and are in memory at once.
 const IMPORT_BATCH: usize = 256;
@@ -125,7 +125,7 @@ impl Actor {
             self.broadcast.start_over();
         }
         if opened.imported.was_taken {
-            self.settle_doubt().await;
+            self.settle_doubt();
         }
         if let (None, Some(message)) = (&self.session.title, opened.imported.first_user_message) {
             self.set_first_title(&message).await;
@@ -160,9 +160,10 @@ impl Actor {
 }
 
 impl Actor {
-    /// The agent has the message that was in doubt: it is not delivered again, and its turn ended with the server.
-    async fn settle_doubt(&mut self) {
-        let Some(message) = self.in_doubt.take() else { return };
+    /// The agent has the message that was in doubt, or nobody wants it to: it is not delivered again, and its turn
+    /// ended with the server.
+    pub(super) fn settle_doubt(&mut self) {
+        let Some(Doubt { message, .. }) = self.in_doubt.take() else { return };
         self.queue.retain(|waiting| waiting.queued_id != message.queued_id);
         self.handed = Some((message.turn_id.clone(), message.queued_id));
         self.finish_turn(&TurnEvent::TurnError {
@@ -194,7 +195,7 @@ struct Import {
     next_seq: u64,
     known_until: Option<String>,
     last_user_message: Option<String>,
-    in_doubt: Option<StoredMessage>,
+    in_doubt: Option<Doubt>,
 }
 
 impl Import {
@@ -205,8 +206,9 @@ impl Import {
             return Ok(imported);
         }
         let mut rows = Vec::with_capacity(IMPORT_BATCH);
+        let mut n_in_a_row = 0;
         while let Some(upsert) = history.items.next().await {
-            self.compare(&upsert, history.dated, &mut imported.was_taken);
+            self.compare(&upsert, history.dated, &mut n_in_a_row, &mut imported.was_taken);
             if !news_are_told || !self.is_news(&upsert) {
                 continue;
             }
@@ -231,14 +233,15 @@ impl Import {
         Ok(imported)
     }
 
-    /// Looks for the message in doubt. An agent that dates its history keeps our turn's id with a message; of another
-    /// the last thing that a person said counts.
-    fn compare(&self, upsert: &Upsert, dated: bool, was_taken: &mut bool) {
-        let (Some(doubted), Some(said)) = (&self.in_doubt, user_message(upsert)) else { return };
+    /// Looks for the message in doubt. An agent that dates its history keeps our turn's id with a message. Of another
+    /// the last things that a person said count: as many times in a row as here, since "go on" is said more than once.
+    fn compare(&self, upsert: &Upsert, dated: bool, n_in_a_row: &mut usize, was_taken: &mut bool) {
+        let (Some(doubt), Some(said)) = (&self.in_doubt, user_message(upsert)) else { return };
         if dated {
-            *was_taken |= upsert.item_id.as_str() == doubted.turn_id.as_str();
+            *was_taken |= upsert.item_id.as_str() == doubt.message.turn_id.as_str();
         } else {
-            *was_taken = said == doubted.params.message;
+            *n_in_a_row = if said == doubt.message.params.message { *n_in_a_row + 1 } else { 0 };
+            *was_taken = *n_in_a_row >= doubt.n_in_a_row;
         }
     }
 

@@ -26,6 +26,7 @@ impl Actor {
                         tracing::warn!(session = %self.session.session_id, "a question is not kept: {error}");
                     }
                     self.questions.push(PendingQuestion { question: question.clone(), stale: false });
+                    self.stage_taken();
                     self.stage_change(Change::Question(question));
                 }
                 ProviderOutput::QuestionClosed(question_id) => self.close_question(&question_id).await,
@@ -70,7 +71,9 @@ impl Actor {
                 // The agent began it by itself.
                 self.turns.push(RunningTurn { turn_id: turn_id.clone(), first_seq: self.next_seq });
             }
-            self.stage_turn(event);
+            if self.begun.take_if(|begun| begun == turn_id).is_none() {
+                self.stage_turn(event);
+            }
         }
     }
 

@@ -60,7 +60,8 @@ impl Actor {
         let now = self.clock.now().iso();
         self.turns.push(RunningTurn { turn_id: message.turn_id.clone(), first_seq: self.next_seq });
         self.last_user_message = Some(message.params.message.clone());
-        let shown_before = self.in_doubt.take_if(|doubted| doubted.turn_id == message.turn_id).is_some();
+        let doubt = self.in_doubt.take_if(|doubt| doubt.message.turn_id == message.turn_id);
+        let shown_before = doubt.is_some_and(|doubt| doubt.message.params == message.params);
         let shown = Upsert {
             turn_id: message.turn_id.clone(),
             session_id: self.session.session_id.clone(),
@@ -176,6 +177,9 @@ impl Actor {
             QueueParams::Remove { .. } => {
                 self.store.remove_message(&queued_id).await.map_err(internal)?;
                 self.queue.remove(index);
+                if self.in_doubt.as_ref().is_some_and(|doubt| doubt.message.queued_id == queued_id) {
+                    self.settle_doubt();
+                }
             }
             QueueParams::SendNow { .. } => {
                 self.store.put_message_first(&queued_id).await.map_err(internal)?;

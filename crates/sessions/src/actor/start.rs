@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::journaling::visible;
-use super::{Actor, Agent, Command, FolderCheck, Limits, PendingQuestion, RunningTurn};
+use super::{Actor, Agent, Command, Doubt, FolderCheck, Limits, PendingQuestion, RunningTurn};
 use crate::clock::Clock;
 use crate::feed::{Broadcast, Change};
 use crate::provider::{Provider, ProviderSession};
@@ -34,9 +34,10 @@ impl Actor {
     /// Reads what is kept of the session and closes what a dead server left open.
     pub(crate) async fn start(parts: Parts, agent: Option<ProviderSession>) -> Result<Self, StoreError> {
         let session_id = parts.session.session_id.clone();
-        let open = parts.store.open_state(&session_id).await?;
+        let mut open = parts.store.open_state(&session_id).await?;
         let mut queue = VecDeque::new();
         let mut in_doubt = None;
+        let mut begun = None;
         for message in parts.store.messages(&session_id).await? {
             if open.taken.contains(&message.turn_id) {
                 // The agent had it when we died; its turn is closed below.
@@ -44,7 +45,15 @@ impl Actor {
                 continue;
             }
             if open.said.contains(&message.turn_id) {
-                in_doubt = Some(message.clone());
+                let is_last = open.last_user_message.as_ref() == Some(&message.params.message);
+                let n_in_a_row = if is_last { open.n_last_said } else { 1 };
+                in_doubt = Some(Doubt { message: message.clone(), n_in_a_row });
+                if let Some(index) = open.turns.iter().position(|turn| *turn.turn_id() == message.turn_id) {
+                    begun = Some(open.turns.remove(index).turn_id().clone());
+                }
+                // Whatever was put before the others since, this one was on its way already.
+                queue.push_front(message);
+                continue;
             }
             queue.push_back(message);
         }
@@ -81,6 +90,7 @@ impl Actor {
             unsent: None,
             handed: None,
             in_doubt,
+            begun,
             spoken: open.spoken,
             questions: questions
                 .into_iter()

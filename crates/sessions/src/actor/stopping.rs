@@ -22,6 +22,7 @@ impl Actor {
                 return;
             }
         };
+        self.stage_taken();
         // A second cancel does not put the limit off.
         self.cancel_by.get_or_insert(Instant::now() + self.limits.cancel);
         self.calls.spawn(async move {

@@ -68,16 +68,18 @@ pub struct OpenState {
     pub last_at: Option<String>,
     /// Turns that began and have no end.
     pub turns: Vec<TurnEvent>,
-    /// Every turn that the agent took, ended or not.
+    /// Every turn that ended, and of the last ones those in which the agent said something.
     pub taken: HashSet<TurnId>,
     /// Turns whose user message is shown, among the last ones.
     pub said: HashSet<TurnId>,
-    /// Whether the agent ever said anything.
+    /// Whether the agent ever said anything, or ended a turn without a word.
     pub spoken: bool,
     /// Items of those turns that were being written, at their last state.
     pub items: Vec<Upsert>,
     /// The last thing a user said.
     pub last_user_message: Option<String>,
+    /// How many times in a row a user said that, as far as the last rows tell.
+    pub n_last_said: usize,
 }
 
 impl Store {
@@ -246,9 +248,9 @@ fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError
     let mut found = statement.query([key])?;
     while let Some(row) = found.next()? {
         let event: TurnEvent = from_json(0, row.get_ref(0)?.as_str().unwrap_or_default())?;
-        state.taken.insert(event.turn_id().clone());
-        state.spoken = true;
+        state.spoken |= event.is_answered();
         if event.is_terminal() {
+            state.taken.insert(event.turn_id().clone());
             state.turns.retain(|open| open.turn_id() != event.turn_id());
         } else {
             state.turns.push(event);
@@ -258,6 +260,7 @@ fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError
         "SELECT json FROM journal WHERE session = ?1 AND kind = 'upsert' ORDER BY seq DESC LIMIT 1000",
     )?;
     let mut seen = HashSet::new();
+    let mut said_before_it = false;
     let mut found = statement.query([key])?;
     while let Some(row) = found.next()? {
         let upsert: Upsert = from_json(0, row.get_ref(0)?.as_str().unwrap_or_default())?;
@@ -265,10 +268,13 @@ fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError
             continue;
         }
         if let UpsertBody::Message { content, origin: Origin::User, .. } = &upsert.body {
-            state.last_user_message.get_or_insert_with(|| content.clone());
+            let last = state.last_user_message.get_or_insert_with(|| content.clone());
+            said_before_it |= last != content;
+            state.n_last_said += usize::from(!said_before_it);
             state.said.insert(upsert.turn_id.clone());
         } else {
             state.spoken = true;
+            state.taken.insert(upsert.turn_id.clone());
         }
         if matches!(upsert.status, UpsertStatus::Create | UpsertStatus::Update)
             && state.turns.iter().any(|turn| *turn.turn_id() == upsert.turn_id)

@@ -1,7 +1,7 @@
 //! Agents and servers that die.
 
 use chartroom_protocol::ids::TurnId;
-use chartroom_protocol::session::SessionState;
+use chartroom_protocol::session::{QueueParams, SessionState};
 use chartroom_protocol::stream::Origin;
 use chartroom_protocol::turn::TurnStatus;
 use chartroom_protocol::upsert::UpsertStatus;
@@ -135,7 +135,7 @@ async fn a_message_that_the_agent_had_taken_is_not_delivered_twice_after_a_resta
     let agent = world.agent(&session_id);
     agent.next_turn().await;
     agent.start_turn(&sent.turn_id).await;
-    world.until(&session_id, SessionState::Working).await;
+    agent.text(&sent.turn_id, "word", UpsertStatus::Create, "I").await;
     // As if we had died before we could note that the agent took it.
     let message = crate::store::StoredMessage {
         queued_id: "again".into(),
@@ -146,8 +146,8 @@ async fn a_message_that_the_agent_had_taken_is_not_delivered_twice_after_a_resta
     let mut reader = world.follow(&session_id).await;
     reader
         .until(|frame| match frame {
-            ServerFrame::Turn { .. } => true,
-            ServerFrame::History { turns, .. } => !turns.is_empty(),
+            ServerFrame::Upsert { payload, .. } => payload.item_id.as_str() == "word",
+            ServerFrame::History { entries, .. } => entries.len() == 2,
             _ => false,
         })
         .await;
@@ -162,12 +162,24 @@ async fn a_message_that_the_agent_had_taken_is_not_delivered_twice_after_a_resta
 async fn after_a_death_in_delivery(
     history: impl Fn(&SessionId, &TurnId) -> Vec<Upsert>,
     dated: bool,
+    begun: bool,
 ) -> String {
     let world = World::new().await;
     let session_id = world.create().await;
     world.fake.behave(|behaviour| behaviour.takes_in_silence = true);
     let sent = world.send(&session_id, "once").await;
     assert_eq!(world.agent(&session_id).next_turn().await, sent.turn_id);
+    if begun {
+        world.agent(&session_id).start_turn(&sent.turn_id).await;
+        let mut reader = world.follow(&session_id).await;
+        reader
+            .until(|frame| match frame {
+                ServerFrame::Turn { .. } => true,
+                ServerFrame::History { turns, .. } => !turns.is_empty(),
+                _ => false,
+            })
+            .await;
+    }
     let world = world.restart().await;
     world.fake.behave(|behaviour| {
         behaviour.takes_in_silence = false;
@@ -191,16 +203,18 @@ async fn after_a_death_in_delivery(
 
 #[tokio::test]
 async fn a_message_that_the_dying_server_had_not_got_through_is_delivered_and_shown_once() {
-    let never_came = after_a_death_in_delivery(|_, _| Vec::new(), true).await;
-    expect![[r#"
-        5 history ["complete user \"once\"", "complete agent \"word0 \""] ["turn_started", "turn_complete Completed"]
-    "#]]
-    .assert_eq(&never_came);
+    for begun in [false, true] {
+        let never_came = after_a_death_in_delivery(|_, _| Vec::new(), true, begun).await;
+        expect![[r#"
+            5 history ["complete user \"once\"", "complete agent \"word0 \""] ["turn_started", "turn_complete Completed"]
+        "#]]
+        .assert_eq(&never_came);
+    }
 }
 
 #[tokio::test]
 async fn a_message_that_the_dying_server_had_got_through_is_not_delivered_again() {
-    for dated in [true, false] {
+    for (dated, begun) in [(true, false), (false, false), (true, true), (false, true)] {
         let came_through = after_a_death_in_delivery(
             |session_id, turn_id| {
                 let mut user = message(session_id, turn_id, turn_id.as_str(), UpsertStatus::Complete, "once");
@@ -210,13 +224,107 @@ async fn a_message_that_the_dying_server_had_got_through_is_not_delivered_again(
                 vec![user]
             },
             dated,
+            begun,
         )
         .await;
-        expect![[r#"
-            2 history ["complete user \"once\""] ["turn_error PROCESS_CRASH Chartroom was stopped in the middle of this turn"]
-        "#]]
-        .assert_eq(&came_through);
+        let (seq, start) = if begun { (3, "\"turn_started\", ") } else { (2, "") };
+        let end = "turn_error PROCESS_CRASH Chartroom was stopped in the middle of this turn";
+        let expected = format!("{seq} history [\"complete user \\\"once\\\"\"] [{start}\"{end}\"]\n");
+        assert_eq!(came_through, expected, "dated {dated}, begun {begun}");
     }
+}
+
+#[tokio::test]
+async fn a_message_in_doubt_that_a_person_removes_is_not_delivered_and_its_turn_is_closed() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    world.fake.behave(|behaviour| behaviour.takes_in_silence = true);
+    let sent = world.send(&session_id, "once").await;
+    assert_eq!(world.agent(&session_id).next_turn().await, sent.turn_id);
+    let world = world.restart().await;
+    let waiting = world.service.queue(&session_id).await.unwrap().messages;
+    let remove = QueueParams::Remove { queued_id: waiting[0].queued_id.clone() };
+    assert_eq!(world.service.change_queue(&session_id, remove).await.unwrap().messages, []);
+    // Asked after what came before it is done.
+    world.service.status(&session_id).await.unwrap();
+    let history = world.service.history(&session_id, None).await.unwrap();
+    expect![[r#"
+        2 history ["complete user \"once\""] ["turn_error PROCESS_CRASH Chartroom was stopped in the middle of this turn"]
+    "#]]
+    .assert_eq(&lines(&[serde_json::from_str(&history.json).unwrap()]));
+    assert_eq!(world.service.store().messages(&session_id).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_conversation_in_which_the_agent_never_said_a_word_may_be_begun_again() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    let sent = world.send(&session_id, "once").await;
+    let agent = world.agent(&session_id);
+    assert_eq!(agent.next_turn().await, sent.turn_id);
+    agent.start_turn(&sent.turn_id).await;
+    agent.vanish();
+    world.until(&session_id, SessionState::Dead).await;
+    world.service.load(&session_id).await.unwrap();
+    let world = world.restart().await;
+    world.service.load(&session_id).await.unwrap();
+    let unused: Vec<bool> = world.fake.loads().into_iter().map(|(_, options)| options.unused).collect();
+    assert_eq!(unused, [true, true]);
+}
+
+/// Says "go on" once and has it answered, says it again, and dies while that is handed over. The agent's history has
+/// no dates and this many of the two; returns how many messages the next agent gets.
+async fn after_a_death_in_saying_it_again(n_arrived: usize) -> usize {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    world.fake.behave(|behaviour| behaviour.plays = Some(1));
+    world.send(&session_id, "go on").await;
+    let mut reader = world.follow(&session_id).await;
+    reader
+        .until(|frame| match frame {
+            ServerFrame::Turn { payload, .. } => payload.is_terminal(),
+            ServerFrame::History { turns, .. } => turns.iter().any(TurnEvent::is_terminal),
+            _ => false,
+        })
+        .await;
+    drop(reader);
+    let agent = world.agent(&session_id);
+    agent.next_turn().await;
+    world.fake.behave(|behaviour| behaviour.takes_in_silence = true);
+    let again = world.send(&session_id, "go on").await;
+    assert_eq!(agent.next_turn().await, again.turn_id);
+
+    let world = world.restart().await;
+    world.fake.behave(|behaviour| {
+        behaviour.takes_in_silence = false;
+        behaviour.plays = Some(1);
+    });
+    let said = |n: usize| {
+        let item = format!("history-{n}");
+        let mut said = message(&session_id, &TurnId::new("h"), &item, UpsertStatus::Complete, "go on");
+        if let UpsertBody::Message { origin, .. } = &mut said.body {
+            *origin = Origin::User;
+        }
+        said
+    };
+    world.fake.remember(&session_id, (0..n_arrived).map(said).collect(), false);
+    world.service.load(&session_id).await.unwrap();
+    let ended =
+        |history: &str| history.matches("turn_complete").count() + history.matches("turn_error").count();
+    let history = loop {
+        let history = world.service.history(&session_id, None).await.unwrap();
+        if ended(&history.json) == 2 {
+            break history;
+        }
+    };
+    assert_eq!(history.json.matches(r#""content":"go on""#).count(), 2, "{}", history.json);
+    history.json.matches("turn_complete").count() - 1
+}
+
+#[tokio::test]
+async fn a_message_that_was_said_before_in_the_same_words_is_not_taken_for_the_earlier_one() {
+    assert_eq!(after_a_death_in_saying_it_again(1).await, 1, "the second had not come through");
+    assert_eq!(after_a_death_in_saying_it_again(2).await, 0, "both had come through");
 }
 
 #[tokio::test]

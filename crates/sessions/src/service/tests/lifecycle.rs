@@ -102,6 +102,7 @@ async fn a_cancel_that_never_ends_the_turn_is_forced() {
     let world = World::with_limits(limits).await;
     let session_id = world.create().await;
     let mut reader = world.follow(&session_id).await;
+    reader.until_state(SessionState::Open).await;
     world.send(&session_id, "hang").await;
     let agent = world.agent(&session_id);
     let turn_id = agent.next_turn().await;
