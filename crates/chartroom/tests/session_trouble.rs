@@ -7,93 +7,13 @@
 mod fake_server;
 #[path = "common/program.rs"]
 mod program;
+#[path = "common/scene.rs"]
+mod scene;
 
-use chartroom_testkit::fakes;
 use fake_server::FakeServer;
-use program::{Home, Server, wait_until};
+use program::wait_until;
+use scene::{Scene, error, said};
 use serde_json::{Value, json};
-
-const TOKEN: &str = "0123456789abcdef";
-
-/// A server whose agents are these programs with this variable set for them.
-struct Scene {
-    home: Home,
-    server: Server,
-}
-
-impl Scene {
-    /// The processes of the fake agents; the server has others, the language service among them.
-    fn agents(&self) -> Vec<u32> {
-        let is_fake = |pid: &u32| {
-            std::fs::read_link(format!("/proc/{pid}/exe"))
-                .is_ok_and(|program| program.display().to_string().contains("/fake-"))
-        };
-        program::processes_of(&self.home.path()).into_iter().filter(is_fake).collect()
-    }
-
-    fn new(claude: &str, acp: &str, mode: &str) -> Self {
-        Self::with_config(&format!(
-            "[agents.claude-code]\ncommand = {claude:?}\nwarmProcesses = 0\n\
-                 [agents.claude-code.env]\nFAKE_CLAUDE = {mode:?}\n\
-                 [agents.codex]\ncommand = {acp:?}\n[agents.codex.env]\nFAKE_ACP = {mode:?}\n"
-        ))
-    }
-
-    fn with_config(config: &str) -> Self {
-        let home = Home::new();
-        std::fs::create_dir(home.path().join("shop")).unwrap();
-        let config = home.write("config.toml", config);
-        let mut command = home.command(&["shop", "--trust", "--port", "0"]);
-        command.env("CHARTROOM_TOKEN", TOKEN).env("CHARTROOM_CONFIG", config);
-        let server = Server::start(command);
-        Self { home, server }
-    }
-
-    fn fakes(mode: &str) -> Self {
-        Self::new(&fakes::claude().display().to_string(), &fakes::acp().display().to_string(), mode)
-    }
-
-    fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
-        let bearer = format!("Bearer {TOKEN}");
-        let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
-        let body = if body.is_null() { String::new() } else { body.to_string() };
-        let answer = self.server.request(method, path, &headers, &body);
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}")))
-    }
-
-    fn create(&self, cli_type: &str) -> (u16, Value) {
-        let folder = self.home.path().join("shop").display().to_string();
-        self.ask("POST", "/api/session/create", &json!({ "cliType": cli_type, "projectDir": folder }))
-    }
-
-    /// Sends a message to a new session and returns its history when the turn has ended, with its id.
-    fn turn(&self, cli_type: &str, message: &str) -> (String, Value) {
-        let (status, created) = self.create(cli_type);
-        assert_eq!(status, 201, "{created}");
-        let id = created["sessionId"].as_str().unwrap().to_owned();
-        let (status, sent) =
-            self.ask("POST", &format!("/api/session/{id}/send"), &json!({ "message": message }));
-        assert_eq!(status, 202, "{sent}");
-        let mut history = Value::Null;
-        wait_until("the turn ends", || {
-            history = self.ask("GET", &format!("/api/session/{id}/history"), &Value::Null).1;
-            history["turns"].as_array().unwrap().iter().any(|turn| turn["type"] != "turn_started")
-        });
-        (id, history)
-    }
-}
-
-fn error(answer: &Value) -> (&str, &str) {
-    let error = &answer["error"];
-    (error["code"].as_str().unwrap(), error["message"].as_str().unwrap())
-}
-
-fn said(history: &Value) -> Vec<String> {
-    let entries = history["entries"].as_array().unwrap();
-    entries.iter().map(|entry| entry["content"].as_str().unwrap_or_default().to_owned()).collect()
-}
 
 #[test]
 fn an_agent_that_is_not_installed_is_named_with_the_command_that_installs_it() {
