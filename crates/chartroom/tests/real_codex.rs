@@ -22,6 +22,8 @@ async fn tc_8_2a_create_send_and_stream_with_thinking() {
     browser.until_idle().await;
     browser.send(&server, "[[think]]").await;
     browser.until_idle().await;
+    // ACP has no question for it.
+    assert_eq!(server.get(&browser.path("context")).await, json!({"status": "not_told"}));
     browser.saw(&expect![[r#"
         history
         title "New session"
@@ -253,102 +255,46 @@ async fn api_errors_fail_the_turn_or_are_retried_and_nothing_is_said_twice() {
 }
 
 #[tokio::test]
-async fn tc_7_3b_a_session_comes_back_after_a_restart_with_its_history() {
-    let place = Place::new().await;
-    let server = Server::start(&place).await;
-    let mut browser = server.create("codex", FULL_ACCESS).await;
-    browser.send(&server, "[[say:first answer]]").await;
-    browser.until_idle().await;
-    browser.send(&server, r#"[[tool:exec_command:{"cmd":"echo A"}]]"#).await;
-    browser.until_idle().await;
-    let id = browser.session_id.clone();
-    server.stop().await;
-
-    let server = Server::start(&place).await;
-    let mut browser = server.follow(&id).await;
-    let loaded = browser.post(&server, "load", json!({})).await;
-    assert_eq!(loaded, json!({"sessionId": id, "cliType": "codex"}));
-    browser.until_idle().await;
-    browser.send(&server, "[[say:third]]").await;
-    browser.until_idle().await;
-    browser.saw(&expect![[r#"
-        history
-        | user i0 "[[say:first answer]]"
-        | complete message i1 "first answer"
-        | user i2 "[[tool:exec_command:{\"cmd\":\"echo A\"}]]"
-        | complete message i3 "I will use exec_command."
-        | complete tool execute i4 -> "A\n"
-        | complete message i5 "Done. The tool said: Chunk ID: _"
-        | turn 0 started gpt-5.4
-        | turn 0 completed
-        | turn 1 started gpt-5.4
-        | turn 1 completed
-        title "[[say:first answer]]"
-        queue []
-        state open
-        > load
-        state loading
-        options model gpt-5.4 mode auto
-        options model gpt-5.4 mode full-access
-        state open
-        > send
-        user i6 "[[say:third]]"
-        state working
-        turn 2 started gpt-5.4
-        create message i7
-        complete message i7 "third"
-        turn 2 completed
-        state open
-    "#]]);
-    assert!(place.api.requests().last().is_some_and(|last| last.body.to_string().contains("first answer")));
-    server.stop().await;
-}
-
-#[tokio::test]
-async fn a_session_without_a_message_comes_back_after_a_restart() {
-    let place = Place::new().await;
-    let server = Server::start(&place).await;
-    let id = server.create("codex", None).await.session_id;
-    server.stop().await;
-    let server = Server::start(&place).await;
-    let mut browser = server.follow(&id).await;
-    browser.send(&server, "[[say:at last]]").await;
-    browser.until_idle().await;
-    browser.saw(&expect![[r#"
-        history
-        title "New session"
-        queue []
-        state open
-        > send, queued
-        queue ["[[say:at last]]"]
-        state loading
-        options model gpt-5.4 mode read-only
-        user i0 "[[say:at last]]"
-        title "[[say:at last]]"
-        queue []
-        state working
-        turn 0 started gpt-5.4
-        create message i1
-        complete message i1 "at last"
-        turn 0 completed
-        state open
-    "#]]);
-    server.stop().await;
-}
-
-#[tokio::test]
 async fn kill_and_server_exit_leave_no_process_of_the_agents_tree() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
-    let mut browser = server.create("codex", FULL_ACCESS).await;
-    let tool = SleepingTool::new().await;
-    let command = format!("setsid bash -c '{}'", tool.command);
-    let call = json!({"cmd": command, "yield_time_ms": 60_000});
-    browser.send(&server, &format!("please [[tool:exec_command:{call}]]")).await;
-    let pid = tool.pid().await;
-    assert!(lives(pid));
+    let mut pids = Vec::new();
+    let mut browsers = Vec::new();
+    for _ in 0..2 {
+        let mut browser = server.create("codex", FULL_ACCESS).await;
+        let tool = SleepingTool::in_its_own_session().await;
+        let call = json!({"cmd": tool.command, "yield_time_ms": 60_000});
+        browser.send(&server, &format!("please [[tool:exec_command:{call}]]")).await;
+        pids.push(tool.pid().await);
+        browser.until("create tool").await;
+        browsers.push(browser);
+    }
+    assert!(pids.iter().all(|pid| lives(*pid)));
+    let browser = &mut browsers[0];
+    browser.post(&server, "kill", json!({})).await;
+    assert!(!lives(pids[0]), "the tool outlived the kill");
+    assert!(lives(pids[1]), "the other session's tool was killed too");
+    browser.until("state dead").await;
+    browser.without("exec_command:{", "the call").saw(&expect![[r#"
+        history
+        title "New session"
+        options model gpt-5.4 mode full-access
+        queue []
+        state open
+        > send
+        user i0 "please [[tool:the call
+        title "please [[tool:the call
+        state working
+        turn 0 started gpt-5.4
+        create message i1
+        complete message i1 "I will use exec_command."
+        create tool execute i2
+        > kill
+        turn 0 cancelled
+        state dead
+    "#]]);
     let agents = server.descendants();
-    assert!(agents.contains(&pid), "{agents:?}");
+    assert!(agents.contains(&pids[1]), "{agents:?}");
     server.stop().await;
     assert_eq!(agents.into_iter().filter(|pid| lives(*pid)).collect::<Vec<_>>(), [0; 0]);
 }

@@ -6,6 +6,7 @@
 #[path = "common/story.rs"]
 mod story;
 
+use chartroom_testkit::model_api::scenario::{Block, Ending, Piece, Reply};
 use expect_test::expect;
 use serde_json::{Value, json};
 use story::{Browser, Place, Server, SleepingTool, lives, until_gone};
@@ -21,10 +22,28 @@ struct Agent {
     tool: &'static str,
 }
 
-/// What the readers saw after the restart.
+/// One session, as three pages see it.
+struct Pages {
+    /// Until the server died.
+    before: Browser,
+    /// That page again, with the last number it has.
+    back: Browser,
+    /// One that knows nothing.
+    new: Browser,
+}
+
+impl Pages {
+    async fn of(before: Browser, server: &Server) -> Self {
+        let back = Browser::open(server, &before.session_id, Some(before.last_seq())).await;
+        let new = server.follow(&before.session_id).await;
+        Self { before, back, new }
+    }
+}
+
 struct Stories {
-    streaming: Browser,
-    asking: Browser,
+    streaming: Pages,
+    asking: Pages,
+    working: Pages,
     _place: Place,
     server: Server,
 }
@@ -48,16 +67,16 @@ async fn killed_in_mid_turn(agent: Agent) -> Stories {
     let question = asking.question_id().to_owned();
     // And one whose tool runs in a session of its own.
     let mut working = server.create(agent.cli_type, Some(agent.free)).await;
-    let tool = SleepingTool::new().await;
-    let call = (agent.sleeping)(&format!("setsid bash -c '{}'", tool.command));
-    working.send(&server, &format!("[[tool:{}:{call}]]", agent.tool)).await;
+    let tool = SleepingTool::in_its_own_session().await;
+    let call = (agent.sleeping)(&tool.command);
+    working.send(&server, &format!("please [[tool:{}:{call}]]", agent.tool)).await;
     let pid = tool.pid().await;
+    working.until("create tool").await;
 
     let tree = server.descendants();
     assert!(tree.contains(&pid), "{pid} is not among {tree:?}");
     // A keeper and an agent a session at least, and the tool.
     assert!(tree.len() >= 7 && tree.iter().all(|pid| lives(*pid)), "{tree:?}");
-    let seen = streaming.last_seq();
     server.die().await;
     until_gone(&tree).await;
 
@@ -76,42 +95,43 @@ async fn killed_in_mid_turn(agent: Agent) -> Stories {
     assert_eq!(queue["messages"][0]["message"], "[[say:second]]");
     let status = server.get(&asking.path("status")).await;
     assert_eq!((&status["state"], &status["isAlive"]), (&json!("needs_you"), &json!(false)));
+    // Over the WebSocket: a page that was there before gets what it misses, a new one everything.
+    let mut streaming = Pages::of(streaming, &server).await;
+    let mut asking = Pages::of(asking, &server).await;
+    let mut working = Pages::of(working, &server).await;
+    assert_eq!(server.get(&working.new.path("context")).await, json!({"status": "not_running"}));
     assert_eq!(server.descendants(), [0; 0], "an agent was started that nobody asked for");
 
-    // Over the WebSocket: a page that was there before gets what it misses, a new one everything.
-    let mut missed = Browser::open(&server, &streaming.session_id, Some(seen)).await;
-    missed.saw(&expect![[r#"
-        error message i0 "before ": Chartroom was stopped in the middle of this turn
-        turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
-        title "[[say:an earlier answer]]"
-        queue ["[[say:second]]"]
-        state open
-    "#]]);
-    let mut streaming = server.follow(&streaming.session_id).await;
-    streaming.post(&server, "load", json!({})).await;
-    streaming.until_idle().await;
-    let n_asked = place
-        .api
-        .requests()
-        .iter()
-        .filter(|request| request.body.to_string().contains("[[say:second]]"))
-        .count();
-    assert_eq!(n_asked, 1, "the queued message was not delivered once");
+    streaming.new.post(&server, "load", json!({})).await;
+    let n_asked = || {
+        let requests = place.api.requests();
+        requests.iter().filter(|request| request.body.to_string().contains("[[say:second]]")).count()
+    };
+    for page in [&mut streaming.new, &mut streaming.back] {
+        page.until_idle().await;
+    }
+    assert_eq!(n_asked(), 1, "the queued message was not delivered once");
     // The model was given the whole conversation.
     let last = place.api.requests().last().unwrap().body.to_string();
     assert!(last.contains("an earlier answer") && last.contains("[[gate:one]]"), "{last}");
-    assert_eq!(server.get(&streaming.path("queue")).await["messages"], json!([]));
+    assert_eq!(server.get(&streaming.new.path("queue")).await["messages"], json!([]));
 
-    let mut asking = server.follow(&asking.session_id).await;
-    assert_eq!(asking.question_id(), question);
-    asking.answer(&server, json!({"decision": "allow"})).await;
-    asking.until_idle().await;
+    assert_eq!((asking.new.question_id(), asking.back.question_id()), (&*question, &*question));
+    asking.new.answer(&server, json!({"decision": "allow"})).await;
+    for page in [&mut asking.new, &mut asking.back] {
+        page.until_idle().await;
+    }
     assert!(place.api.saw("You may: please go on."), "the agent was not told");
 
-    let working = server.follow(&working.session_id).await;
-    server.post(&working.path("load"), json!({})).await;
-    assert_eq!(server.get(&working.path("status")).await["isAlive"], true);
-    Stories { streaming, asking, _place: place, server }
+    working.new.post(&server, "load", json!({})).await;
+    for page in [&mut working.new, &mut working.back] {
+        page.until_idle().await;
+    }
+    assert_eq!(server.get(&working.new.path("status")).await["isAlive"], true);
+    for page in [&mut working.before, &mut working.back, &mut working.new] {
+        page.without(&format!("{}:{{", agent.tool), "the call");
+    }
+    Stories { streaming, asking, working, _place: place, server }
 }
 
 #[tokio::test]
@@ -124,7 +144,49 @@ async fn claude_sessions_survive_kill_minus_9_of_the_server() {
         tool: "Bash",
     })
     .await;
-    stories.streaming.saw(&expect![[r#"
+    stories.streaming.before.saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "[[say:an earlier answer]]"
+        title "[[say:an earlier answer]]"
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode bypassPermissions
+        create message i1
+        complete message i1 "an earlier answer"
+        turn 0 completed
+        state open
+        > send
+        user i2 "[[gate:one]]"
+        state working
+        turn 1 started claude-opus-5-5
+        create message i3
+        > send, queued
+        queue ["[[say:second]]"]
+    "#]]);
+    stories.streaming.back.saw(&expect![[r#"
+        error message i0 "before ": Chartroom was stopped in the middle of this turn
+        turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
+        title "[[say:an earlier answer]]"
+        queue ["[[say:second]]"]
+        state open
+        state loading
+        options model - mode -
+        user i1 "[[say:second]]"
+        queue []
+        state working
+        turn 1 started claude-opus-5-5
+        options model claude-opus-5-5 mode bypassPermissions
+        create message i2
+        complete message i2 "second"
+        turn 1 completed
+        state open
+    "#]]);
+    stories.streaming.new.saw(&expect![[r#"
         history
         | user i0 "[[say:an earlier answer]]"
         | complete message i1 "an earlier answer"
@@ -150,7 +212,46 @@ async fn claude_sessions_survive_kill_minus_9_of_the_server() {
         turn 2 completed
         state open
     "#]]);
-    stories.asking.saw(&expect![[r#"
+    stories.asking.before.saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "[[tool:Bash:{\"command\":\"touch c.txt\",\"description\":\"d\"}]]"
+        title "[[tool:Bash:{\"command\":\"touch"
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode default
+        create message i1
+        complete message i1 "I will use Bash."
+        create tool Bash i2
+        question q0 Bash
+        state needs_you
+    "#]]);
+    stories.asking.back.saw(&expect![[r#"
+        error tool Bash i0: Chartroom was stopped in the middle of this turn
+        turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
+        title "[[tool:Bash:{\"command\":\"touch"
+        queue []
+        question q0 Bash
+        state needs_you
+        question q0 closed
+        queue ["You asked whether you may use Bash with {\"command\":\"touch c.txt\",\"description\":\"d\"}. You may: please go on."]
+        state loading
+        options model - mode -
+        user i1 "You asked whether you may use Bash with {\"command\":\"touch c.txt\",\"description\":\"d\"}. You may: please go on."
+        queue []
+        state working
+        turn 1 started claude-opus-5-5
+        options model claude-opus-5-5 mode default
+        create message i2
+        complete message i2 "Hello from the scripted model."
+        turn 1 completed
+        state open
+    "#]]);
+    stories.asking.new.saw(&expect![[r#"
         history
         | user i0 "[[tool:Bash:{\"command\":\"touch c.txt\",\"description\":\"d\"}]]"
         | complete message i1 "I will use Bash."
@@ -176,6 +277,47 @@ async fn claude_sessions_survive_kill_minus_9_of_the_server() {
         turn 1 completed
         state open
     "#]]);
+    stories.working.before.saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "please [[tool:the call
+        title "please [[tool:the call
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode bypassPermissions
+        create message i1
+        complete message i1 "I will use Bash."
+        create tool Bash i2
+    "#]]);
+    stories.working.back.saw(&expect![[r#"
+        error tool Bash i0: Chartroom was stopped in the middle of this turn
+        turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
+        title "please [[tool:the call
+        queue []
+        state open
+        state loading
+        options model - mode -
+        state open
+    "#]]);
+    stories.working.new.saw(&expect![[r#"
+        history
+        | user i0 "please [[tool:the call
+        | complete message i1 "I will use Bash."
+        | error tool Bash i2: Chartroom was stopped in the middle of this turn
+        | turn 0 started claude-opus-5-5
+        | turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
+        title "please [[tool:the call
+        queue []
+        state open
+        > load
+        state loading
+        options model - mode -
+        state open
+    "#]]);
     stories.server.stop().await;
 }
 
@@ -189,7 +331,48 @@ async fn codex_sessions_survive_kill_minus_9_of_the_server() {
         tool: "exec_command",
     })
     .await;
-    stories.streaming.saw(&expect![[r#"
+    stories.streaming.before.saw(&expect![[r#"
+        history
+        title "New session"
+        options model gpt-5.4 mode full-access
+        queue []
+        state open
+        > send
+        user i0 "[[say:an earlier answer]]"
+        title "[[say:an earlier answer]]"
+        state working
+        turn 0 started gpt-5.4
+        create message i1
+        complete message i1 "an earlier answer"
+        turn 0 completed
+        state open
+        > send
+        user i2 "[[gate:one]]"
+        state working
+        turn 1 started gpt-5.4
+        create message i3
+        > send, queued
+        queue ["[[say:second]]"]
+    "#]]);
+    stories.streaming.back.saw(&expect![[r#"
+        error message i0 "before ": Chartroom was stopped in the middle of this turn
+        turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
+        title "[[say:an earlier answer]]"
+        queue ["[[say:second]]"]
+        state open
+        state loading
+        options model gpt-5.4 mode auto
+        options model gpt-5.4 mode full-access
+        user i1 "[[say:second]]"
+        queue []
+        state working
+        turn 1 started gpt-5.4
+        create message i2
+        complete message i2 "second"
+        turn 1 completed
+        state open
+    "#]]);
+    stories.streaming.new.saw(&expect![[r#"
         history
         | user i0 "[[say:an earlier answer]]"
         | complete message i1 "an earlier answer"
@@ -215,7 +398,44 @@ async fn codex_sessions_survive_kill_minus_9_of_the_server() {
         turn 2 completed
         state open
     "#]]);
-    stories.asking.saw(&expect![[r#"
+    stories.asking.before.saw(&expect![[r#"
+        history
+        title "New session"
+        options model gpt-5.4 mode auto
+        queue []
+        state open
+        > send
+        user i0 "[[tool:exec_command:{\"cmd\":\"touch c.txt\",\"sandbox_permissions\":\"require_escalated\",\"justification\":\"j\"}]]"
+        title "[[tool:exec_command:{\"cmd\":\"touch"
+        state working
+        turn 0 started gpt-5.4
+        create message i1
+        complete message i1 "I will use exec_command."
+        create tool execute i2
+        question q0 execute
+        state needs_you
+    "#]]);
+    stories.asking.back.saw(&expect![[r#"
+        error tool execute i0: Chartroom was stopped in the middle of this turn
+        turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
+        title "[[tool:exec_command:{\"cmd\":\"touch"
+        queue []
+        question q0 execute
+        state needs_you
+        question q0 closed
+        queue ["You asked whether you may use execute with {\"command\":\"touch c.txt\",\"cwd\":\"$PROJECT\"}. You may: please go on."]
+        state loading
+        options model gpt-5.4 mode auto
+        user i1 "You asked whether you may use execute with {\"command\":\"touch c.txt\",\"cwd\":\"$PROJECT\"}. You may: please go on."
+        queue []
+        state working
+        turn 1 started gpt-5.4
+        create message i2
+        complete message i2 "Hello from the scripted model."
+        turn 1 completed
+        state open
+    "#]]);
+    stories.asking.new.saw(&expect![[r#"
         history
         | user i0 "[[tool:exec_command:{\"cmd\":\"touch c.txt\",\"sandbox_permissions\":\"require_escalated\",\"justification\":\"j\"}]]"
         | complete message i1 "I will use exec_command."
@@ -240,5 +460,135 @@ async fn codex_sessions_survive_kill_minus_9_of_the_server() {
         turn 1 completed
         state open
     "#]]);
+    stories.working.before.saw(&expect![[r#"
+        history
+        title "New session"
+        options model gpt-5.4 mode full-access
+        queue []
+        state open
+        > send
+        user i0 "please [[tool:the call
+        title "please [[tool:the call
+        state working
+        turn 0 started gpt-5.4
+        create message i1
+        complete message i1 "I will use exec_command."
+        create tool execute i2
+    "#]]);
+    stories.working.back.saw(&expect![[r#"
+        error tool execute i0: Chartroom was stopped in the middle of this turn
+        turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
+        title "please [[tool:the call
+        queue []
+        state open
+        state loading
+        options model gpt-5.4 mode auto
+        options model gpt-5.4 mode full-access
+        state open
+    "#]]);
+    stories.working.new.saw(&expect![[r#"
+        history
+        | user i0 "please [[tool:the call
+        | complete message i1 "I will use exec_command."
+        | error tool execute i2: Chartroom was stopped in the middle of this turn
+        | turn 0 started gpt-5.4
+        | turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
+        title "please [[tool:the call
+        queue []
+        state open
+        > load
+        state loading
+        options model gpt-5.4 mode auto
+        options model gpt-5.4 mode full-access
+        state open
+    "#]]);
     stories.server.stop().await;
+}
+
+/// The agent has the message and has not said a word when the server is killed. Whether it has kept the message by then
+/// is a matter of its timing: either way the model gets it once, and it stands in the conversation once.
+async fn killed_before_the_first_word(cli_type: &str) -> Browser {
+    let place = Place::new().await;
+    let server = Server::start(&place).await;
+    let mut before = server.create(cli_type, None).await;
+    before.send(&server, "[[say:hello]]").await;
+    before.until_idle().await;
+    let pieces = vec![Piece::Gate("late".to_owned()), Piece::Text("late".to_owned())];
+    place.api.keep("late", Reply { blocks: vec![Block::Pieces(pieces)], ending: Ending::Stop });
+    before.send(&server, "[[answer:late]]").await;
+    place.api.reached("late").await;
+    before.until("turn 1 started").await;
+    let tree = server.descendants();
+    server.die().await;
+    until_gone(&tree).await;
+
+    place.api.open("late");
+    let server = Server::start(&place).await;
+    let mut pages = Pages::of(before, &server).await;
+    pages.new.post(&server, "load", json!({})).await;
+    pages.new.until_idle().await;
+    pages.new.send(&server, "[[say:still here]]").await;
+    pages.new.until_idle().await;
+    let last = place.api.requests().last().unwrap().body.to_string();
+    assert_eq!(last.matches("[[answer:late]]").count(), 1, "{last}");
+    let history = server.get(&pages.new.path("history")).await;
+    let said = history["entries"].as_array().unwrap().iter().map(|entry| entry["content"].as_str().unwrap());
+    let said: Vec<_> = said.filter(|text| *text != "late").collect();
+    assert_eq!(said, ["[[say:hello]]", "hello", "[[answer:late]]", "[[say:still here]]", "still here"]);
+    let turns = history["turns"].as_array().unwrap();
+    let n_started = turns.iter().filter(|turn| turn["type"] == "turn_started").count();
+    assert_eq!((turns.len(), n_started), (6, 3), "each turn begins once and ends once: {history}");
+    server.stop().await;
+    pages.before
+}
+
+#[tokio::test]
+async fn a_message_that_claude_has_just_got_is_given_to_it_once() {
+    let mut before = killed_before_the_first_word("claude-code").await;
+    before.saw(&expect![[r#"
+        history
+        title "New session"
+        options model - mode -
+        queue []
+        state open
+        > send
+        user i0 "[[say:hello]]"
+        title "[[say:hello]]"
+        state working
+        turn 0 started claude-opus-5-5
+        options model claude-opus-5-5 mode default
+        create message i1
+        complete message i1 "hello"
+        turn 0 completed
+        state open
+        > send
+        user i2 "[[answer:late]]"
+        state working
+        turn 1 started claude-opus-5-5
+    "#]]);
+}
+
+#[tokio::test]
+async fn a_message_that_codex_has_just_got_is_given_to_it_once() {
+    let mut before = killed_before_the_first_word("codex").await;
+    before.saw(&expect![[r#"
+        history
+        title "New session"
+        options model gpt-5.4 mode read-only
+        queue []
+        state open
+        > send
+        user i0 "[[say:hello]]"
+        title "[[say:hello]]"
+        state working
+        turn 0 started gpt-5.4
+        create message i1
+        complete message i1 "hello"
+        turn 0 completed
+        state open
+        > send
+        user i2 "[[answer:late]]"
+        state working
+        turn 1 started gpt-5.4
+    "#]]);
 }

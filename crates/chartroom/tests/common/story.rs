@@ -283,6 +283,12 @@ impl SleepingTool {
         Self { command: format!("echo $$ > /dev/tcp/127.0.0.1/{port}; exec sleep 1000"), listener }
     }
 
+    /// The same in a session of its own, which no signal to the agent's group reaches. The agent's shell waits for it.
+    pub(crate) async fn in_its_own_session() -> Self {
+        let tool = Self::new().await;
+        Self { command: format!("setsid --wait bash -c '{}'", tool.command), ..tool }
+    }
+
     /// Waits until the tool runs and returns its process id.
     pub(crate) async fn pid(&self) -> u32 {
         use tokio::io::AsyncReadExt as _;
