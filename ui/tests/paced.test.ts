@@ -33,6 +33,23 @@ test('a burst is shown in steps, one a frame, until nothing is left', () => {
   expect(shown()).toBe(`${text} and a few words`)
 })
 
+test('more that comes in the middle of a burst waits for the next frame', () => {
+  const { shown, setText, frame, frames } = stage('')
+  setText('x'.repeat(2 * STEP_CHARS))
+  setText('x'.repeat(3 * STEP_CHARS))
+  setText('x'.repeat(3 * STEP_CHARS + 1))
+  expect([shown().length, frames.length]).toEqual([STEP_CHARS, 1])
+  frame()
+  expect([shown().length, frames.length]).toEqual([2 * STEP_CHARS, 1])
+})
+
+test('a text that replaces one that is still shown in steps is shown whole', () => {
+  const { shown, setText, frames } = stage('')
+  setText('x'.repeat(3 * STEP_CHARS))
+  setText('another text')
+  expect([shown(), frames.length]).toEqual(['another text', 0])
+})
+
 test('a text that replaces another is shown whole', () => {
   const { shown, setText } = stage('one')
   setText('y'.repeat(3 * STEP_CHARS))

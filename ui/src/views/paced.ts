@@ -3,7 +3,7 @@
 import { type Accessor, createComputed, createSignal, on, onCleanup } from 'solid-js'
 
 /** About what a quick model writes in several seconds; less than this at a time is shown as it comes. */
-export const STEP_CHARS = 2000
+export const STEP_CHARS = 1000
 
 /** Calls back before the next frame; the answer cancels it. */
 export type NextFrame = (call: () => void) => () => void
@@ -16,16 +16,22 @@ const nextFrame: NextFrame = call => {
 /** The text as far as it may be shown now. What is there at first, and what replaces it, is shown whole. */
 export function paced(text: Accessor<string>, next: NextFrame = nextFrame): Accessor<string> {
   const [shown, setShown] = createSignal(text())
-  let cancel = () => {}
+  let cancel: (() => void) | undefined
   const step = () => {
-    cancel()
+    cancel = undefined
     const whole = text()
     const from = shown().length
     const burst = whole.length - from > STEP_CHARS && whole.startsWith(shown()) && !document.hidden
     setShown(burst ? whole.slice(0, from + STEP_CHARS) : whole)
-    cancel = burst ? next(step) : () => {}
+    if (burst) cancel = next(step)
   }
-  createComputed(on(text, step, { defer: true }))
-  onCleanup(() => cancel())
+  const changed = (whole: string) => {
+    // The next frame goes on from here: a step now and one then would be two in one frame.
+    if (cancel && whole.startsWith(shown())) return
+    cancel?.()
+    step()
+  }
+  createComputed(on(text, changed, { defer: true }))
+  onCleanup(() => cancel?.())
   return shown
 }
