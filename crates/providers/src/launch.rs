@@ -1,5 +1,7 @@
 //! Starting an agent's program: found, allowed, or a word on what to do about it.
 
+mod shim;
+
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -85,7 +87,8 @@ impl AgentCommand {
         }
         let query = ProgramQuery::on_path(&self.program_name).configured(self.program.clone());
         let program = gate.resolve_program(&root, &query).map_err(|error| self.refusal(error))?;
-        let mut request = SpawnRequest::new(&root, ChildKind::Agent, program.path);
+        let program = shim::program_behind(&program.path).unwrap_or(program.path);
+        let mut request = SpawnRequest::new(&root, ChildKind::Agent, program);
         request.label.clone_from(&self.program_name);
         request.args = self.args.iter().cloned().chain(args).collect();
         request.env.clone_from(&self.env);

@@ -1,5 +1,7 @@
 //! Codex over codex-acp.
 
+use std::path::PathBuf;
+
 use chartroom_protocol::ids::QuestionId;
 use chartroom_protocol::session::{AnswerParams, Decision};
 use chartroom_providers::acp::{AcpConfig, AcpProvider};
@@ -12,6 +14,15 @@ use serde_json::json;
 use crate::stage::{Stage, lives, pid_of_tool, send, until, until_said};
 
 fn provider(stage: &Stage, api: &ModelApi) -> AcpProvider {
+    provider_of(stage, api, tools::codex_acp(), &[])
+}
+
+fn provider_of(
+    stage: &Stage,
+    api: &ModelApi,
+    program: PathBuf,
+    variables: &[(&str, &str)],
+) -> AcpProvider {
     stage.home.write(
         ".codex/config.toml",
         &format!(
@@ -33,7 +44,7 @@ enabled = false
             api.openai_url()
         ),
     );
-    let command = stage.command(tools::codex_acp(), &[("MOCK_API_KEY", "dummy")]);
+    let command = stage.command(program, &[&[("MOCK_API_KEY", "dummy")], variables].concat());
     AcpProvider::new(stage.gate.clone(), AcpConfig { command, ..AcpConfig::codex() })
 }
 
@@ -82,6 +93,19 @@ async fn text_thinking_tools_and_the_way_back_to_an_old_session() {
     assert!(history.items.count().await >= 8);
     send(&session, "t6", "[[say:back again]]").await;
     assert_eq!(until(&mut session, "ended").await[1..], ["message \"back again\"", "ended Completed"]);
+    session.handle.kill().await;
+}
+
+/// As `npm install -g` leaves it: a script for Node, which is not on this PATH.
+#[tokio::test]
+async fn codex_starts_without_the_script_that_npm_puts_before_it() {
+    let (stage, api) = (Stage::new(), ModelApi::start().await);
+    let script = tools::npm_bin("agents", "codex-acp");
+    let provider = provider_of(&stage, &api, script, &[("PATH", "/nowhere")]);
+    let mut session = provider.create_session(stage.create()).await.expect("codex starts");
+    send(&session, "t1", "[[say:hello there]]").await;
+    let lines = until(&mut session, "ended").await;
+    assert_eq!(lines[1..], ["message \"hello there\"", "ended Completed"]);
     session.handle.kill().await;
 }
 
