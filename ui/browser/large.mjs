@@ -98,20 +98,38 @@ export async function hugeChange(stage) {
   return { ...took, longest, slowest }
 }
 
-/** Takes a reply of 200 KB of markdown, word by word. */
-export async function longReply(stage) {
+/** How much the model says between two waits at a pace: a hundred times a quick model's speed. */
+const PACE = { chars: 400, ms: 10 }
+
+/**
+ * Takes a reply of 200 KB of markdown in small pieces: at a `pace`, or as fast as the agent can on a machine that it
+ * shares with the browser.
+ */
+export async function longReply(stage, { pace = false } = {}) {
   const real = await stage.real()
   const page = await stage.page(real.url)
   const text = bigMarkdown(200_000)
-  await real.model.keep('big', [{ text }])
+  const gates = Array.from({ length: Math.ceil(text.length / PACE.chars) }, (_, n) => `g${n}`)
+  const pieces = gates.flatMap((gate, n) => [
+    ...inPieces(text.slice(n * PACE.chars, (n + 1) * PACE.chars)),
+    { gate },
+  ])
+  await real.model.keep('big', [pace ? { pieces } : { text }])
   await start(page)
   await send(page, '[[answer:big]]')
+  const opening = (async () => {
+    for (const gate of gates) {
+      await new Promise(resolve => setTimeout(resolve, PACE.ms))
+      real.model.open(gate)
+    }
+  })()
   await page.locator('.message.agent[aria-busy=true]').waitFor()
   const frames = await longFrames(page)
   const thread = await mainThread(page)
   // Asked seldom and simply: a search through the whole page would be what is measured.
   const done = () => document.querySelector('.send')?.getAttribute('aria-label') === 'Send the message'
   await page.waitForFunction(done, undefined, { polling: 500, timeout: 240_000 })
+  await opening
   const { longest, count } = await frames()
   const { ms, frames: painted } = await thread()
   const last = /## (Part \d+)\n(?!.*## Part)/s.exec(text)[1]
@@ -123,3 +141,5 @@ export async function longReply(stage) {
   check(said > 100_000, `the whole text is there: ${said}`)
   return { each: ms / painted, painted, count, longest }
 }
+
+const inPieces = text => (text.match(/.{1,20}/gs) ?? []).map(piece => ({ text: piece }))
