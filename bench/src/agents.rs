@@ -9,6 +9,7 @@ mod claude;
 mod codex;
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use chartroom_testkit::model_api::ModelApi;
 use chartroom_testkit::tools;
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 
 use crate::measurement::Measurement;
@@ -72,9 +74,9 @@ impl Place {
         ]
     }
 
-    fn server(&self, n_warm: usize) -> anyhow::Result<Server> {
+    fn server(&self, n_warm: usize, codex: &Path) -> anyhow::Result<Server> {
         let mut config = String::new();
-        for (agent, program) in [("claude-code", tools::claude()), ("codex", tools::codex_acp())] {
+        for (agent, program) in [("claude-code", tools::claude()), ("codex", codex.to_path_buf())] {
             config.push_str(&format!("[agents.{agent}]\ncommand = {:?}\n", program.display().to_string()));
             if agent == "claude-code" {
                 config.push_str(&format!("warmProcesses = {n_warm}\n"));
@@ -99,18 +101,20 @@ impl Place {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
+            .process_group(0)
             .spawn()
             .with_context(|| format!("starting {}", program.display()))?;
         let input = child.stdin.take().context("stdin is piped")?;
         let output = BufReader::new(child.stdout.take().context("stdout is piped")?);
         let cwd = folder.path().canonicalize().context("resolving the folder")?;
-        Ok(Direct { child, input, output, cwd, _folder: folder })
+        Ok(Direct { child, ended: false, input, output, cwd, _folder: folder })
     }
 }
 
 /// An agent on plain pipes.
 struct Direct {
     child: Child,
+    ended: bool,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     cwd: PathBuf,
@@ -134,11 +138,23 @@ impl Direct {
     }
 }
 
+impl Direct {
+    /// Ends the agent, also one that npm's script has started; its folder stays.
+    fn end(&mut self) {
+        // Once: the number may be another's afterwards. All of it may have ended by itself.
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            kill_process_group(group, Signal::KILL).ok();
+        }
+        self.child.wait().ok();
+    }
+}
+
 impl Drop for Direct {
     fn drop(&mut self) {
-        // It may have ended already.
-        self.child.kill().ok();
-        self.child.wait().ok();
+        self.end();
     }
 }
 

@@ -32,8 +32,8 @@ pub(super) fn run(
 ) -> anyhow::Result<Vec<Measurement>> {
     let (mut bare, mut bare_second) = (Vec::new(), Vec::new());
     let (mut cold, mut warm, mut second) = (Vec::new(), Vec::new(), Vec::new());
-    let cold_server = place.server(0)?;
-    let warm_server = place.server(1)?;
+    let cold_server = place.server(0, &tools::codex_acp())?;
+    let warm_server = place.server(1, &tools::codex_acp())?;
     // The first session of a project makes the pool fill.
     warm_server.create("claude-code")?;
     // The program's pages are read from the disk once.

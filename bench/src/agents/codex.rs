@@ -1,5 +1,9 @@
 //! Codex through its ACP adapter: a new session, a long answer, and loading it again.
+//!
+//! Both ways start the same program. Most people have npm's script in front of it; that is measured too, since we start
+//! what is behind the script and others the script.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -11,12 +15,15 @@ use crate::server::Server;
 use chartroom_testkit::tools;
 
 const LONG: &str = "[[words:2000]]";
+/// How many such answers the session has that is loaded: an afternoon's work.
+const N_ANSWERS: usize = 20;
 
 #[derive(Default)]
 struct Times {
     first: Vec<Duration>,
     stream: Vec<Duration>,
     load: Vec<Duration>,
+    load_long: Vec<Duration>,
 }
 
 pub(super) fn run(
@@ -24,49 +31,81 @@ pub(super) fn run(
     place: &Place,
     n_rounds: usize,
 ) -> anyhow::Result<Vec<Measurement>> {
-    let server = place.server(0)?;
-    let (mut bare, mut ours) = (Times::default(), Times::default());
-    // The program's pages are read from the disk once.
-    direct(place, &mut Times::default())?;
-    for _ in 0..n_rounds {
-        direct(place, &mut bare)?;
-        runtime.block_on(through_us(&server, &mut ours))?;
+    let (program, script) = (tools::codex_acp(), tools::npm_bin("agents", "codex-acp"));
+    let mut measurements = Vec::new();
+    for (program, called) in [(program, "codex"), (script, "codex by npm's script")] {
+        let (mut ours, mut bare) = compare(runtime, place, &program, n_rounds)?;
+        let mut row = |what: &str, ours: &mut [Duration], bare: &mut [Duration]| {
+            let row = Measurement::new(&format!("{called}: {what}"), median_ms(ours), "ms");
+            measurements.push(row.beside("codex-acp directly", median_ms(bare)).aim("1.1×"));
+        };
+        row("new session to first token", &mut ours.first, &mut bare.first);
+        row("an answer of 2,000 words, sent to ended", &mut ours.stream, &mut bare.stream);
+        row("load of a session with one such answer", &mut ours.load, &mut bare.load);
+        row(&format!("load of one with {N_ANSWERS} such answers"), &mut ours.load_long, &mut bare.load_long);
     }
-    let row = |what: &str, ours: &mut [Duration], bare: &mut [Duration]| {
-        Measurement::new(&format!("codex: {what}"), median_ms(ours), "ms")
-            .beside("codex-acp directly", median_ms(bare))
-            .aim("1.1×")
-    };
-    Ok(vec![
-        row("new session to first token", &mut ours.first, &mut bare.first),
-        row("an answer of 2,000 words, sent to ended", &mut ours.stream, &mut bare.stream),
-        row("load of that session", &mut ours.load, &mut bare.load),
-    ])
+    Ok(measurements)
 }
 
-fn direct(place: &Place, times: &mut Times) -> anyhow::Result<()> {
-    let began = Instant::now();
-    let mut agent = Acp::start(place)?;
-    let created = agent.ask("session/new", |agent| json!({"cwd": agent.cwd, "mcpServers": []}))?;
-    let session_id = created["sessionId"].as_str().context("a session has an id")?.to_owned();
-    agent.prompt(&session_id, FIRST)?;
-    agent.direct.until(|line| line.contains("agent_message_chunk"))?;
-    times.first.push(began.elapsed());
-    agent.answer()?;
-    let began = Instant::now();
-    agent.prompt(&session_id, LONG)?;
-    agent.answer()?;
-    times.stream.push(began.elapsed());
-    let cwd = agent.direct.cwd.clone();
-    drop(agent.direct.child.kill());
-    let began = Instant::now();
-    let mut again = Acp::start(place)?;
-    again.ask("session/load", |_| json!({"sessionId": session_id, "cwd": cwd, "mcpServers": []}))?;
-    times.load.push(began.elapsed());
-    Ok(())
+/// Measures both ways in turns.
+fn compare(
+    runtime: &tokio::runtime::Runtime,
+    place: &Place,
+    program: &Path,
+    n_rounds: usize,
+) -> anyhow::Result<(Times, Times)> {
+    let server = place.server(0, program)?;
+    let (mut ours, mut bare) = (Times::default(), Times::default());
+    // The program's pages are read from the disk once; the long session is made once and loaded in every round.
+    let bare_long = Talk::directly(place, program, N_ANSWERS, &mut Times::default())?;
+    let our_long = runtime.block_on(talk_through_us(&server, N_ANSWERS, &mut Times::default()))?;
+    for _ in 0..n_rounds {
+        let session = Talk::directly(place, program, 1, &mut bare)?;
+        bare.load.push(session.load(place, program)?);
+        bare.load_long.push(bare_long.load(place, program)?);
+        let session_id = runtime.block_on(talk_through_us(&server, 1, &mut ours))?;
+        ours.load.push(load_through_us(&server, &session_id)?);
+        ours.load_long.push(load_through_us(&server, &our_long)?);
+    }
+    Ok((ours, bare))
 }
 
-async fn through_us(server: &Server, times: &mut Times) -> anyhow::Result<()> {
+/// A session that was had with the agent itself; its process has ended.
+struct Talk {
+    agent: Acp,
+    session_id: String,
+}
+
+impl Talk {
+    fn directly(place: &Place, program: &Path, n_answers: usize, times: &mut Times) -> anyhow::Result<Self> {
+        let began = Instant::now();
+        let mut agent = Acp::start(place, program)?;
+        let created = agent.ask("session/new", |agent| json!({"cwd": agent.cwd, "mcpServers": []}))?;
+        let session_id = created["sessionId"].as_str().context("a session has an id")?.to_owned();
+        agent.prompt(&session_id, FIRST)?;
+        agent.direct.until(|line| line.contains("agent_message_chunk"))?;
+        times.first.push(began.elapsed());
+        agent.answer()?;
+        for _ in 0..n_answers {
+            let began = Instant::now();
+            agent.prompt(&session_id, LONG)?;
+            agent.answer()?;
+            times.stream.push(began.elapsed());
+        }
+        agent.direct.end();
+        Ok(Self { agent, session_id })
+    }
+
+    fn load(&self, place: &Place, program: &Path) -> anyhow::Result<Duration> {
+        let (session_id, cwd) = (&self.session_id, &self.agent.direct.cwd);
+        let began = Instant::now();
+        let mut again = Acp::start(place, program)?;
+        again.ask("session/load", |_| json!({"sessionId": session_id, "cwd": cwd, "mcpServers": []}))?;
+        Ok(began.elapsed())
+    }
+}
+
+async fn talk_through_us(server: &Server, n_answers: usize, times: &mut Times) -> anyhow::Result<String> {
     let began = Instant::now();
     let session_id = server.create("codex")?;
     let mut socket = server.follow(&session_id).await?;
@@ -74,16 +113,22 @@ async fn through_us(server: &Server, times: &mut Times) -> anyhow::Result<()> {
     until_frame(&mut socket, is_said).await?;
     times.first.push(began.elapsed());
     until_frame(&mut socket, is_ended).await?;
-    let began = Instant::now();
-    server.send(&session_id, LONG)?;
-    until_frame(&mut socket, is_ended).await?;
-    times.stream.push(began.elapsed());
+    for _ in 0..n_answers {
+        let began = Instant::now();
+        server.send(&session_id, LONG)?;
+        until_frame(&mut socket, is_ended).await?;
+        times.stream.push(began.elapsed());
+    }
     server.post(&format!("/api/session/{session_id}/kill"), &json!({}))?;
+    Ok(session_id)
+}
+
+fn load_through_us(server: &Server, session_id: &str) -> anyhow::Result<Duration> {
     let began = Instant::now();
     server.post(&format!("/api/session/{session_id}/load"), &json!({}))?;
-    times.load.push(began.elapsed());
+    let took = began.elapsed();
     server.post(&format!("/api/session/{session_id}/kill"), &json!({}))?;
-    Ok(())
+    Ok(took)
 }
 
 /// An ACP agent on plain pipes, initialised.
@@ -93,8 +138,8 @@ struct Acp {
 }
 
 impl Acp {
-    fn start(place: &Place) -> anyhow::Result<Self> {
-        let mut agent = Self { direct: place.direct(&tools::codex_acp(), &[])?, n_asked: 0 };
+    fn start(place: &Place, program: &Path) -> anyhow::Result<Self> {
+        let mut agent = Self { direct: place.direct(program, &[])?, n_asked: 0 };
         agent.ask("initialize", |_| json!({"protocolVersion": 1, "clientCapabilities": {}}))?;
         Ok(agent)
     }

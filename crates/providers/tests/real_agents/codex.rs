@@ -17,12 +17,7 @@ fn provider(stage: &Stage, api: &ModelApi) -> AcpProvider {
     provider_of(stage, api, tools::codex_acp(), &[])
 }
 
-fn provider_of(
-    stage: &Stage,
-    api: &ModelApi,
-    program: PathBuf,
-    variables: &[(&str, &str)],
-) -> AcpProvider {
+fn provider_of(stage: &Stage, api: &ModelApi, program: PathBuf, variables: &[(&str, &str)]) -> AcpProvider {
     stage.home.write(
         ".codex/config.toml",
         &format!(
