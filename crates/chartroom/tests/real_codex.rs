@@ -211,6 +211,44 @@ async fn an_interrupt_ends_a_stream_and_a_running_tool_and_a_message_waits_its_t
 }
 
 #[tokio::test]
+async fn a_message_during_a_turn_waits_and_is_delivered_after_it() {
+    let place = Place::new().await;
+    let server = Server::start(&place).await;
+    let mut browser = server.create("codex", None).await;
+    browser.send(&server, "[[gate:one]]").await;
+    browser.until_said("before").await;
+    browser.send(&server, "[[say:second]]").await;
+    browser.until("queue").await;
+    place.api.open("one");
+    browser.until_idle().await;
+    browser.saw(&expect![[r#"
+        history
+        title "New session"
+        options model gpt-5.4 mode read-only
+        queue []
+        state open
+        > send
+        user i0 "[[gate:one]]"
+        title "[[gate:one]]"
+        state working
+        turn 0 started gpt-5.4
+        create message i1
+        > send, queued
+        queue ["[[say:second]]"]
+        complete message i1 "before after"
+        turn 0 completed
+        user i2 "[[say:second]]"
+        queue []
+        turn 1 started gpt-5.4
+        create message i3
+        complete message i3 "second"
+        turn 1 completed
+        state open
+    "#]]);
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn api_errors_fail_the_turn_or_are_retried_and_nothing_is_said_twice() {
     let place = Place::new().await;
     let server = Server::start(&place).await;

@@ -73,11 +73,10 @@ async fn tc_3_1b_load_resumes_and_brings_the_history() {
         std::mem::replace(&mut session.history, chartroom_sessions::History::empty()).items.collect().await;
     assert_eq!(history.len(), 1);
     assert_eq!(history[0].item_id.as_str(), "u1");
-    send(&session, "t1", "go on").await;
-    assert_eq!(
-        until(&mut session, "ended").await,
-        ["started t1 fake-model", "message \"go on\"", "ended Completed"]
-    );
+    send(&session, "t1", "self").await;
+    let lines = until(&mut session, "ended").await;
+    assert_eq!((lines.len(), &*lines[0], &*lines[2]), (3, "started t1 fake-model", "ended Completed"));
+    assert!(lines[1].contains(&format!(" --resume {id}")), "{lines:?}");
 }
 
 #[tokio::test]
@@ -151,15 +150,17 @@ async fn tc_3_2a_a_message_is_delivered_and_send_returns_before_the_turn_ends() 
 async fn tc_3_2b_messages_follow_one_another_on_one_process() {
     let stage = Stage::new();
     let mut session = session(&stage).await;
+    // The process says its number, and is asked for it twice.
+    let mut said = Vec::new();
     for turn in ["t1", "t2"] {
-        send(&session, turn, "hello").await;
-        let expected = [
-            format!("started {turn} fake-model"),
-            "message \"hello\"".to_owned(),
-            "ended Completed".to_owned(),
-        ];
-        assert_eq!(until(&mut session, "ended").await, expected);
+        send(&session, turn, "self").await;
+        let lines = until(&mut session, "ended").await;
+        let started = format!("started {turn} fake-model");
+        assert_eq!((lines.len(), &lines[0], &*lines[2]), (3, &started, "ended Completed"));
+        said.push(lines[1].clone());
     }
+    assert!(said[0].starts_with("message \"process "), "{said:?}");
+    assert_eq!(said[0], said[1]);
 }
 
 #[tokio::test]

@@ -123,6 +123,11 @@ impl Fake {
                 self.ask("Bash", json!({"command": "touch c"}));
                 self.wait_for_interrupt();
             }
+            "self" => {
+                let arguments: Vec<String> = std::env::args().skip(1).collect();
+                self.init();
+                self.answer(&format!("process {} {}", std::process::id(), arguments.join(" ")));
+            }
             "agent" => {
                 self.init();
                 self.answer("I go on by myself");
