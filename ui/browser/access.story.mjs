@@ -2,7 +2,7 @@
 
 import * as recorded from '../mock/recorded.mjs'
 import { writeClaudeSession } from './claudeFile.mjs'
-import { check, equal, openFound, send, story } from './harness.mjs'
+import { check, equal, idle, openFound, send, start, story } from './harness.mjs'
 
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [1440, 390]) {
@@ -224,4 +224,38 @@ story('on the phone panels are sheets, and the composer stays in sight', 'real',
   await page.locator('.inspector').waitFor()
   await page.getByRole('button', { name: 'Close the panel' }).tap({ position: { x: 10, y: 400 } })
   await page.locator('.inspector').waitFor({ state: 'detached' })
+})
+
+story('on the phone Escape closes what lies on top, and no key is named', 'real', async stage => {
+  const real = await stage.real()
+  const page = await stage.page(real.url, { width: 390, height: 844, hasTouch: true, isMobile: true })
+  await page.getByText('Nothing open').waitFor()
+  const named = () => page.locator('.by-keys:visible, kbd:visible').allInnerTexts()
+  equal(await named(), [], 'nothing open')
+  const sidebar = page.locator('.sidebar')
+  const openSidebar = () => page.getByRole('button', { name: 'Show or hide the sidebar' }).tap()
+  await openSidebar()
+  await start(page)
+  await send(page, '[[tool:Bash:{"command":"touch made","description":"Make a file"}]]')
+  await page.locator('.question').waitFor()
+  equal(await named(), [], 'a permission')
+  await page.getByRole('button', { name: 'Allow once' }).tap()
+  await idle(page)
+
+  await openSidebar()
+  await page.getByRole('button', { name: /^More about/ }).tap()
+  await page.getByRole('menu').waitFor()
+  equal(await named(), [], 'a menu')
+  await page.keyboard.press('Escape')
+  await page.getByRole('menu').waitFor({ state: 'detached' })
+  check(await sidebar.isVisible(), 'the menu was on top')
+  await page.getByRole('button', { name: /^More about/ }).tap()
+  await page.getByRole('menuitem', { name: /Rename/ }).tap()
+  const dialog = page.getByRole('dialog', { name: 'Rename this session' })
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  check(await sidebar.isVisible(), 'the dialog was on top')
+  await page.keyboard.press('Escape')
+  await sidebar.waitFor({ state: 'detached' })
 })

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as recorded from '../mock/recorded.mjs'
 import { writeClaudeSession } from './claudeFile.mjs'
-import { agentTexts, check, equal, idle, openFound, send, start, story } from './harness.mjs'
+import { agentTexts, check, equal, idle, openFound, send, start, story, until } from './harness.mjs'
 
 const trimmed = async page => (await agentTexts(page)).map(text => text.trim())
 
@@ -142,7 +142,8 @@ story(
     await send(page, '[[answer:long]]')
     await answered.waitFor()
     await idle(page)
-    check((await fromEnd()) <= 2, 'it stands at the end')
+    // The last rows are painted a frame after the state that says so.
+    await until('it stands at the end', async () => (await fromEnd()) <= 2)
     await page.locator('.rows').hover()
     await page.mouse.wheel(0, -1500)
     await page.getByRole('button', { name: 'To the end' }).waitFor()
@@ -171,5 +172,73 @@ story(
       const rows = document.querySelector('.rows')
       return rows.scrollHeight - rows.scrollTop - rows.clientHeight < 3
     })
+  },
+)
+
+story('what is opened stays where it is, also at the end of the list', 'real', async stage => {
+  const real = await stage.real({ prepare: at => writeClaudeSession(at, recorded.tour('tour')) })
+  const page = await stage.page(real.url)
+  await openFound(page, 'make the login retry')
+  const line = page.locator('.tool.shell .tool-line')
+  await line.waitFor()
+  const place = () => line.evaluate(line => Math.round(line.getBoundingClientRect().top))
+  // The rows are measured, and their code is coloured, in the first moment.
+  await page.locator('.code-block code span').first().waitFor()
+  await page.waitForTimeout(300)
+  const before = await place()
+  await line.click()
+  await page.locator('.tool.shell .output').waitFor()
+  await page.waitForTimeout(300)
+  equal(await place(), before, 'the line that was clicked')
+  await page.getByRole('button', { name: 'To the end' }).waitFor()
+  await line.click()
+  await page.getByRole('button', { name: 'To the end' }).waitFor({ state: 'detached' })
+})
+
+story('a long paste of yours is folded, and the answer is copied as it was written', 'real', async stage => {
+  const real = await stage.real()
+  const page = await stage.page(real.url, { permissions: ['clipboard-read', 'clipboard-write'] })
+  const answer = 'It is in **one** place:\n\n- `src/login.ts`'
+  await real.model.keep('answer', [{ text: answer }])
+  await start(page)
+  const trace = Array.from({ length: 60 }, (_, n) => `at step ${n}`).join('\n')
+  await send(page, `[[answer:answer]]\n${trace}`)
+  await page.locator('.turn-end').waitFor()
+  await idle(page)
+  const mine = page.locator('.message.user')
+  const height = () => mine.evaluate(mine => mine.clientHeight)
+  check((await height()) < 250, `it is folded: ${await height()} px`)
+  await mine.getByRole('button', { name: 'All 61 lines' }).click()
+  check((await height()) > 1000, `all of it: ${await height()} px`)
+  await mine.getByRole('button', { name: 'Show less' }).click()
+  await page.getByRole('button', { name: 'Copy the answer' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  equal(await page.evaluate(() => navigator.clipboard.readText()), answer)
+})
+
+story(
+  'more tabs than fit: the chosen one comes into sight, and the plus begins another',
+  'real',
+  async stage => {
+    const real = await stage.real()
+    const page = await stage.page(real.url, { width: 700, height: 800 })
+    await start(page)
+    for (let n = 2; n <= 5; n++) {
+      await page.getByRole('button', { name: 'New session', exact: true }).click()
+      await until(`there are ${n} tabs`, async () => (await page.locator('.tab').count()) === n)
+    }
+    const inSight = at =>
+      page
+        .locator('.tab')
+        .nth(at)
+        .evaluate(tab => {
+          const [own, strip] = [tab, tab.closest('.tabs')].map(one => one.getBoundingClientRect())
+          return own.left >= strip.left - 1 && own.right <= strip.right + 1
+        })
+    await until('the newest is in sight', () => inSight(4))
+    check(!(await inSight(0)), 'they do not all fit')
+    await page.getByRole('textbox', { name: 'Message' }).focus()
+    await page.keyboard.press('Alt+]')
+    await until('the first is in sight', () => inSight(0))
   },
 )

@@ -13,39 +13,59 @@ story('a session of 10,000 items opens at once and stays quick', 'real', async s
   return `mounted in ${mount} ms (${ms} ms of work), ${rows} rows, slowest key ${slowest} ms`
 })
 
-story('earlier messages come when the reader is at the top, and nothing jumps', 'real', async stage => {
-  // More than one page of history has: 1,500 files of 16 KB were read.
-  const conversation = recorded.long('pages', 6000, 'line of a file that was read\n'.repeat(550))
+story('earlier messages come as the reader nears them, and nothing jumps', 'real', async stage => {
+  // More than one page of history has: 400 files of 16 KB were read.
+  const conversation = recorded.long('pages', 1600, 'line of a file that was read\n'.repeat(550))
   const real = await stage.real({ prepare: at => writeClaudeSession(at, conversation) })
   const page = await stage.page(real.url)
+  let asked = 0
+  let letThrough = () => {}
+  const held = new Promise(resolve => {
+    letThrough = resolve
+  })
+  await page.route(/\/history\?before=/, async route => {
+    asked++
+    await held
+    await route.continue()
+  })
   await openFound(page, 'question 1:')
-  await page.locator('.message.user', { hasText: 'question 1500:' }).waitFor()
-  await page.locator('.rows').press('Home')
-  const earlier = page.getByRole('button', { name: 'Earlier messages' })
-  await earlier.waitFor()
-  equal(await page.locator('.message.user', { hasText: 'question 1:' }).count(), 0, 'it is not there yet')
-  // What is read stays where it is while older rows come in above it.
-  const first = await page.locator('.row-item').first().getAttribute('data-key')
+  await page.locator('.message.user', { hasText: 'question 400:' }).waitFor()
+  await page.reload()
+  await page.locator('.message.user', { hasText: 'question 400:' }).waitFor()
+  equal(asked, 0, 'who reads the end asks for nothing else')
+  await page.locator('.rows').hover()
+  await page.mouse.wheel(0, -300)
+  await page.getByRole('button', { name: 'To the end' }).waitFor()
+  await page.locator('.rows').evaluate(rows => {
+    rows.scrollTop = 300
+  })
+  await page.getByRole('button', { name: 'Earlier messages…' }).waitFor()
+  // Let the rows that came into sight be measured, then watch the one that is read.
+  await page.waitForTimeout(300)
+  const { first, read } = await page.evaluate(() => {
+    const top = document.querySelector('.rows').getBoundingClientRect().top
+    const all = [...document.querySelectorAll('.row-item')]
+    const read = all.find(row => row.getBoundingClientRect().top > top)
+    return { first: all[0].dataset.key, read: read.dataset.key }
+  })
   const place = () =>
     page.evaluate(
       key => document.querySelector(`[data-key="${key}"]`)?.getBoundingClientRect().top ?? Number.NaN,
-      first,
+      read,
     )
   const before = await place()
-  await earlier.click()
+  letThrough()
   await page.waitForFunction(first => document.querySelector('.row-item')?.dataset.key !== first, first)
   await page.waitForTimeout(300)
   const moved = Math.abs((await place()) - before)
   check(moved < 60, `what was read moved by ${moved} px`)
-  for (let page_ = 0; page_ < 10; page_++) {
-    await page.locator('.rows').press('Home')
-    await page.locator('.row-item').first().waitFor()
-    if (await page.locator('.message.user', { hasText: 'question 1:' }).count()) break
-    if (await earlier.count()) await earlier.click()
-    await page.waitForTimeout(200)
-  }
+  equal(await page.locator('.pill').innerText(), 'To the end', 'what is older is not new')
+  // Home goes to the first message there is, through all that lies between.
+  await page.locator('.rows').press('Home')
   await page.locator('.message.user', { hasText: 'question 1:' }).waitFor()
-  equal(await earlier.count(), 0, 'there is nothing before the first question')
+  equal(await page.getByRole('button', { name: /Earlier messages/ }).count(), 0, 'nothing is before it')
+  equal(await page.locator('.rows').evaluate(rows => rows.scrollTop), 0, 'that is the top')
+  check(asked > 2, `${asked} pages were asked for`)
   check((await rows(page)) < 300, `${await rows(page)} rows in the page`)
 })
 

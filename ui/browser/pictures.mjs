@@ -10,6 +10,28 @@ const OUT = path.join(WORKSPACE, 'docs/pictures')
 const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } }
 const words = process.argv.slice(2)
 
+const QUEUED =
+  'in the tests use the fake clock, as the other tests of this folder do, and name each case after what it shows'
+
+/** Puts an image into the message that is written. */
+const paste = page =>
+  page.evaluate(async () => {
+    const canvas = document.createElement('canvas')
+    canvas.width = 320
+    canvas.height = 200
+    const draw = canvas.getContext('2d')
+    const fade = draw.createLinearGradient(0, 0, 320, 200)
+    fade.addColorStop(0, '#2a62c9')
+    fade.addColorStop(1, '#e59a12')
+    draw.fillStyle = fade
+    draw.fillRect(0, 0, 320, 200)
+    const blob = await new Promise(resolve => canvas.toBlob(resolve, 'image/png'))
+    const data = new DataTransfer()
+    data.items.add(new File([blob], 'sketch of the page.png', { type: 'image/png' }))
+    const paste = new ClipboardEvent('paste', { clipboardData: data, bubbles: true })
+    document.querySelector('.composer-text').dispatchEvent(paste)
+  })
+
 /** Each screen: how to come to it. `go` brings a session of the sidebar to the front at any width. */
 const SCREENS = {
   'first-run': { kind: 'empty', run: page => page.getByText('First, a project').waitFor() },
@@ -141,14 +163,70 @@ const SCREENS = {
       await page.getByRole('option').first().waitFor()
     },
   },
-  sidebar: { run: (_page, { sidebar }) => sidebar(), only: 'phone' },
-  inspector: {
-    only: 'phone',
+  rough: {
     run: async (page, { go }) => {
+      await go('the nightly build')
+      await page.locator('.tool.subagent').waitFor()
+      await page.locator('.rows').press('Home')
+      await page.locator('.message.user').waitFor()
+      await page.locator('.tool.shell .tool-line').first().click()
+    },
+  },
+  subagent: {
+    run: async (page, { go }) => {
+      await go('the nightly build')
+      await page.locator('.tool.subagent .nested').waitFor()
+    },
+  },
+  queue: {
+    run: async (page, { go }) => {
+      await go('port the parser')
+      await page.locator('.message').first().waitFor()
+      await send(page, 'slow long work')
+      await page.locator('.message.agent[aria-busy=true]').waitFor()
+      for (const text of ['and add a test', QUEUED, 'then open a pull request']) await send(page, text)
+      await page.locator('.queued').nth(2).waitFor()
+      await paste(page)
+      await page.getByRole('textbox', { name: 'Message' }).fill('it should look like this')
+    },
+  },
+  'many-tabs': {
+    run: async (page, { go, mock }) => {
+      const titles = [
+        'fix the flaky login test on Windows',
+        'why is CI red',
+        'write the release notes for 2.4',
+      ]
+      for (const [n, session] of [...mock.state.sessions.values()].entries()) {
+        if (n > 3) session.summary.title = titles[n % titles.length]
+      }
+      const all = [...mock.state.sessions.keys(), ...Array.from({ length: 6 }, (_, n) => `gone-${n}`)]
+      const tabs = JSON.stringify({ open: all, active: all[1] })
+      await page.evaluate(tabs => localStorage.setItem('chartroom.tabs', tabs), tabs)
+      await page.reload()
       await go('make the login')
       await page.locator('.tool').first().waitFor()
-      await page.getByRole('button', { name: 'Show or hide the inspector' }).click()
+    },
+  },
+  'no-agent': {
+    kind: 'empty',
+    before: mock => {
+      for (const agent of mock.state.agents) {
+        agent.status = 'missing'
+        agent.path = undefined
+      }
+    },
+    run: page => page.getByText('First, a project').waitFor(),
+  },
+  sidebar: { run: (_page, { sidebar }) => sidebar(), only: 'phone' },
+  inspector: {
+    run: async (page, { go, size }) => {
+      await go('make the login')
+      await page.locator('.tool').first().waitFor()
+      if (size === 'phone') await page.getByRole('button', { name: 'Show or hide the inspector' }).click()
       await page.locator('.facts').first().waitFor()
+      await page.getByText('What fills it').click()
+      await page.locator('.parts').waitFor()
     },
   },
 }
@@ -167,6 +245,7 @@ await browser.close()
 
 async function picture(name, screen, size, viewport, colorScheme) {
   const mock = await startMock({ kind: screen.kind ?? 'full' })
+  screen.before?.(mock)
   // Made for attacks, not for show.
   mock.state.sessions.delete('s-hostile')
   const phone = size === 'phone' ? { hasTouch: true, isMobile: true } : {}
@@ -183,7 +262,7 @@ async function picture(name, screen, size, viewport, colorScheme) {
   }
   await screen.run(page, { go, sidebar, mock, size })
   // The pointer is out of the way: what it would light up is not what the picture is of.
-  await page.mouse.move(viewport.width / 2, viewport.height / 2 + 200)
+  if (size !== 'phone') await page.mouse.move(120, viewport.height - 120)
   // Colours of code and the last row's measure come a moment after their row.
   await page.waitForTimeout(300)
   const file = `${name}-${size}-${colorScheme}.png`

@@ -73,9 +73,11 @@ export async function startReal({
 async function startModel(program) {
   const { child, match, lines } = await startChild(program, [], process.env, /^(\{.*\})$/)
   const ask = (line, answer) =>
-    new Promise(resolve => {
+    new Promise((resolve, reject) => {
+      const patience = setTimeout(() => reject(new Error(`the model never said "${answer}"`)), PATIENCE_MS)
       const hear = said => {
         if (said !== answer) return
+        clearTimeout(patience)
         lines.off('line', hear)
         resolve()
       }

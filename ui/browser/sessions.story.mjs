@@ -1,6 +1,10 @@
-// Sessions in the sidebar: named anew, put away and taken out again, by pointer and by keys.
+// Sessions in the sidebar: named anew, put away and taken out again, by pointer and by keys, seen from elsewhere too.
 
-import { check, equal, idle, send, start, story, until } from './harness.mjs'
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import * as recorded from '../mock/recorded.mjs'
+import { writeClaudeSession } from './claudeFile.mjs'
+import { check, equal, idle, openFound, send, start, story, until } from './harness.mjs'
 
 /** A session with a title of its own. */
 async function talk(page, words) {
@@ -101,3 +105,52 @@ story(
     check((await listed(page)).length === 2, 'both are listed again')
   },
 )
+
+story('a second browser follows what is done to sessions and projects in the first', 'real', async stage => {
+  const real = await stage.real({
+    prepare: async ({ home, project }) => {
+      const other = path.join(path.dirname(project), 'other')
+      await mkdir(other)
+      const outside = conversation => writeClaudeSession({ home, project }, conversation)
+      await outside(recorded.short('found', 'why is the build slow?', 'Two plug-ins run twice.'))
+      const elsewhere = recorded.short('elsewhere', 'rename the user table', 'Done.')
+      await writeClaudeSession({ home, project: other }, elsewhere)
+    },
+  })
+  const one = await stage.page(real.url)
+  await one.getByText('Nothing open').waitFor()
+  const storageState = await one.context().storageState()
+  const two = await stage.page(new URL('/', real.url).href, { storageState })
+  await two.locator('.found').waitFor()
+  const seen = async (what, titles) =>
+    until(`the second browser sees ${what}`, async () => (await listed(two)).join() === titles.join())
+
+  await talk(one, 'fix the login')
+  await seen('a new session', ['fix the login'])
+  equal(await two.locator('.tab').count(), 0, 'and opens nothing by itself')
+  await one.locator('.tab-name').dblclick()
+  await one.keyboard.type('login, second try')
+  await one.keyboard.press('Enter')
+  await seen('its new name', ['login, second try'])
+  await one.keyboard.press('Control+k')
+  await one.keyboard.type('archive this')
+  await one.keyboard.press('Enter')
+  await seen('that it is put away', [])
+  await two.locator('.found', { hasText: 'Archived 1' }).waitFor()
+  await one.getByRole('button', { name: 'Put back' }).click()
+  await seen('that it is back', ['login, second try'])
+  await openFound(one, 'why is the build slow')
+  await seen('a found one that was opened', ['login, second try', 'why is the build slow?'])
+
+  await one.getByRole('button', { name: 'Add a project' }).first().click()
+  await one.getByLabel('Folder on this machine').fill(path.join(path.dirname(real.project), 'other'))
+  await one.keyboard.press('Enter')
+  const other = two.locator('.project', { hasText: 'other' })
+  await other.getByText('untrusted').waitFor()
+  await other.locator('.found', { hasText: 'Found 1' }).waitFor()
+  await one.getByRole('button', { name: 'Trust this folder' }).click()
+  await other.getByText('untrusted').waitFor({ state: 'detached' })
+  await one.getByRole('button', { name: 'More in other' }).click()
+  await one.getByRole('menuitem', { name: /Remove from the list/ }).click()
+  await other.waitFor({ state: 'detached' })
+})

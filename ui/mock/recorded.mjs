@@ -219,3 +219,60 @@ export function short(sessionId, question, answer) {
   r.say(answer)
   return r.end()
 }
+
+const FOLDER = `${ROOT}/packages/authentication-service/src/internal/adapters/postgres/repositories`
+
+/** What is long, wide or went wrong: pastes, deep paths, failures, a subagent at work. */
+export function rough(sessionId) {
+  const r = new Recorder(sessionId)
+  const trace = Array.from(
+    { length: 40 },
+    (_, n) => `  at renew${n} (${FOLDER}/session-token.ts:${n + 12}:7)`,
+  )
+  r.turn(`the nightly build fails, this is all I have:\n\nTypeError: key is undefined\n${trace.join('\n')}`)
+  r.think('The trace ends in the session token repository. First the file, then whoever calls it.')
+  r.call(
+    'Read',
+    { file_path: `${FOLDER}/a-file-with-a-rather-long-name.repository.ts` },
+    '',
+    {
+      kind: 'read',
+    },
+    { toolOutput: 'File does not exist.', toolOutputIsError: true },
+  )
+  const log = Array.from(
+    { length: 420 },
+    (_, n) => `\u001b[2m${String(n).padStart(4)}\u001b[22m compiling module ${n}`,
+  )
+  const build = {
+    command: `cd ${FOLDER} && npm run build -- --filter=authentication-service --verbose --no-cache`,
+  }
+  r.call('Bash', build, log.join('\n'), { kind: 'shell', exitCode: 0, durationMs: 94_000 })
+  r.call('Bash', { command: 'cat /etc/shadow' }, 'cat: /etc/shadow: Permission denied', {
+    kind: 'shell',
+    exitCode: 1,
+    durationMs: 12,
+  })
+  const lock = { path: `${ROOT}/package-lock.json`, added: 812, removed: 640, truncated: true, hunks: [] }
+  r.call('Edit', { file_path: lock.path }, 'ok', { kind: 'edit', diffs: [lock] })
+  const edit = { file_path: `${FOLDER}/session-token.ts`, old_string: 'a', new_string: 'b' }
+  const long = { ...LOGIN_DIFF, path: edit.file_path }
+  const said = '\nsession-token.ts:24:10 error TS2339: Property `body` does not exist on type `Answer`.'
+  r.call('Edit', edit, `The file was changed.${said}`, { kind: 'edit', diffs: [long] })
+  const task = {
+    description: 'Read every migration since March and say which of them touch the token table',
+    subagent_type: 'general-purpose',
+    prompt: 'Read the migrations one by one. For each, say whether it touches `session_token`.',
+  }
+  const parentCallId = r.call('Task', task, undefined, { kind: 'subagent' }, { status: 'update' })
+  r.call('Glob', { pattern: 'migrations/**/*.sql' }, 'a.sql\nb.sql', { kind: 'search' }, { parentCallId })
+  r.call(
+    'Read',
+    { file_path: `${ROOT}/migrations/0042_token.sql` },
+    'ALTER TABLE',
+    { kind: 'read' },
+    { parentCallId },
+  )
+  r.add({ type: 'message', origin: 'agent', content: 'Two of nine touch it so far.', parentCallId })
+  return r
+}

@@ -121,6 +121,7 @@ async function handle(state, root, request, response) {
     state.sessions.set(sessionId, session)
     return json(201, { sessionId, cliType })
   }
+  if (parts[1] === 'session' && parts[3] === 'context') return json(200, state.context)
   if (parts[1] === 'session' && parts[3] === 'load') {
     const session = state.sessions.get(parts[2])
     if (!session) return fail(404, 'SESSION_NOT_FOUND', `there is no session ${parts[2]}`)

@@ -3,6 +3,22 @@
 import * as recorded from './recorded.mjs'
 import { MockSession } from './session.mjs'
 
+const CONTEXT = {
+  status: 'known',
+  context: {
+    totalTokens: 38_400,
+    maxTokens: 200_000,
+    reservedTokens: 33_000,
+    categories: [
+      { name: 'System prompt', tokens: 3200 },
+      { name: 'System tools', tokens: 11_800 },
+      { name: 'MCP tools', tokens: 2400 },
+      { name: 'Memory files', tokens: 900 },
+      { name: 'Messages', tokens: 20_100 },
+    ],
+  },
+}
+
 /** `full` has projects and sessions; `empty` has neither, for the first screen. */
 export function world(kind = 'full') {
   const agents = [
@@ -39,7 +55,7 @@ export function world(kind = 'full') {
     ],
   }
   const index = { codebases: [{ path: '/home/ada/code/api', bucket: 'ready', indexedFiles: 4812 }], total: 1 }
-  return { projects, agents, sessions: sessions(), servers, index }
+  return { projects, agents, sessions: sessions(), servers, index, context: CONTEXT }
 }
 
 function sessions() {
@@ -67,6 +83,8 @@ function sessions() {
   add('s-long', 'a very long session', 60 * 5, recorded.long('s-long', 10_000))
   add('s-huge', 'format the data file', 60 * 26, recorded.huge('s-huge'))
   add('s-hostile', title, 60 * 50, recorded.hostile('s-hostile'))
+  const nightly = 'the nightly build of the authentication service fails'
+  add('s-rough', nightly, 60 * 3, recorded.rough('s-rough'), { state: 'working' })
   add('s-found', 'why is the build slow', 60 * 24 * 9, slow, { discovered: true })
   add('s-found-2', 'rename the user table', 60 * 24 * 20, renamed, { discovered: true, cliType: 'codex' })
   return all

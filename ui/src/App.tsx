@@ -13,6 +13,7 @@ import {
 } from './store/settings'
 import { ConnectionBar } from './views/ConnectionBar'
 import { Conversation } from './views/Conversation'
+import { dialogOpen } from './views/Dialog'
 import { AddProjectDialog } from './views/dialogs/AddProjectDialog'
 import { Palette } from './views/dialogs/Palette'
 import { RenameDialog } from './views/dialogs/RenameDialog'
@@ -38,7 +39,9 @@ export function App() {
   const onWidth = () => setNarrow(phone.matches)
 
   const showSidebar = () => (narrow() ? sheet() === 'sidebar' : sidebarOpen())
-  const showInspector = () => (narrow() ? sheet() === 'inspector' : inspectorOpen())
+  // Without a session there is nothing to inspect, and the room is better left to the page.
+  const showInspector = () =>
+    app.tabs().active !== undefined && (narrow() ? sheet() === 'inspector' : inspectorOpen())
   const toggle = (panel: 'sidebar' | 'inspector') => {
     if (narrow()) setSheet(open => (open === panel ? undefined : panel))
     else if (panel === 'sidebar') setSidebarOpen(open => !open)
@@ -55,7 +58,8 @@ export function App() {
     else if (event.altKey && event.key.toLowerCase() === 'w') {
       const active = app.tabs().active
       if (active) app.close(active)
-    } else if (event.key === 'Escape' && sheet()) setSheet(undefined)
+    } else if (event.key === 'Escape' && sheet() && !event.defaultPrevented && !dialogOpen())
+      setSheet(undefined)
     else return
     event.preventDefault()
   }

@@ -2,6 +2,7 @@
 
 import type {
   AgentListResponse,
+  ContextResponse,
   CreateSessionParams,
   ErrorResponse,
   FileListResponse,
@@ -14,9 +15,8 @@ import type {
   SessionListResponse,
   SessionResponse,
   SessionStatusResponse,
-  TurnEvent,
-  Upsert,
 } from './protocol'
+import type { HistoryPage } from './store/log'
 
 /** An answer outside 2xx. `code` is the server's, or `UNREACHABLE` when there was no answer. */
 export class ApiError extends Error {
@@ -80,10 +80,10 @@ export const loadSession = (sessionId: string) =>
   call<SessionResponse>('POST', `/api/session/${id(sessionId)}/load`, {})
 /** A page of a conversation before a place that a `session:history` named. */
 export const history = (sessionId: string, before: number) =>
-  call<{ entries: Upsert[]; turns: TurnEvent[]; earlier?: number }>(
-    'GET',
-    `/api/session/${id(sessionId)}/history?before=${before}`,
-  )
+  call<HistoryPage>('GET', `/api/session/${id(sessionId)}/history?before=${before}`)
+/** What fills the context window; the agent may take a moment to say. */
+export const contextUse = (sessionId: string) =>
+  call<ContextResponse>('GET', `/api/session/${id(sessionId)}/context`)
 export const sessionStatus = (sessionId: string) =>
   call<SessionStatusResponse>('GET', `/api/session/${id(sessionId)}/status`)
 

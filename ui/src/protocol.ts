@@ -446,11 +446,15 @@ turns: Array<TurnEvent>,
 /**
  * Set when the conversation is longer than one frame: more can be had before this place.
  */
-earlier?: number, } | { "type": "session:state", sessionId: SessionId, state: SessionState, 
+earlier?: number, 
+/**
+ * What the turns before that place used, if they used anything; `contextTokens` is not told.
+ */
+earlierUsage?: Usage, } | { "type": "session:state", sessionId: SessionId, state: SessionState, 
 /**
  * What the agent is doing or why it is dead, e.g. "API overloaded, retry 2 of 10 in 4 s".
  */
-note?: string, } | { "type": "session:question", sessionId: SessionId, question: Question, } | { "type": "session:question-closed", sessionId: SessionId, questionId: QuestionId, } | { "type": "session:queue", sessionId: SessionId, messages: Array<QueuedMessage>, } | { "type": "session:title", sessionId: SessionId, title: string, } | { "type": "session:options", sessionId: SessionId, options: SessionOptions, } | { "type": "project:list", projects: Array<Project>, } | { "type": "agent:status", cliType: CliType, status: AgentStatus, } | { "type": "ack", requestId: string, result: unknown, } | { "type": "error", requestId?: string, 
+note?: string, } | { "type": "session:question", sessionId: SessionId, question: Question, } | { "type": "session:question-closed", sessionId: SessionId, questionId: QuestionId, } | { "type": "session:queue", sessionId: SessionId, messages: Array<QueuedMessage>, } | { "type": "session:title", sessionId: SessionId, title: string, } | { "type": "session:listed", session: SessionSummary, } | { "type": "session:options", sessionId: SessionId, options: SessionOptions, } | { "type": "project:list", projects: Array<Project>, } | { "type": "agent:status", cliType: CliType, status: AgentStatus, } | { "type": "ack", requestId: string, result: unknown, } | { "type": "error", requestId?: string, 
 /**
  * The code that the HTTP route would answer.
  */

@@ -131,7 +131,7 @@ describe('the log', () => {
       earlier: 2,
     })
     log.apply(upsert(8, message('b', 'new b')))
-    log.prepend([message('a', 'a', 'complete'), message('b', 'older b')], [started('t1')], undefined)
+    log.prepend({ entries: [message('a', 'a', 'complete'), message('b', 'older b')], turns: [started('t1')] })
     expect([...log.items.values()].map(item => item.type === 'message' && item.content)).toEqual([
       'a',
       'new b',

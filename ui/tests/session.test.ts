@@ -101,4 +101,27 @@ describe('a session', () => {
     paint()
     expect(session.usage()).toMatchObject({ inputTokens: 3, outputTokens: 2, costUsd: 1, contextTokens: 2 })
   })
+
+  it('counts what was used before the first page it has, until that page is here', () => {
+    const { session, paint } = held()
+    const turn = (turnId: string, inputTokens: number) => ({
+      type: 'turn_complete' as const,
+      turnId,
+      sessionId: 's',
+      status: 'completed' as const,
+      usage: { inputTokens, outputTokens: 1, costUsd: 0.5, contextTokens: inputTokens },
+    })
+    const earlierUsage = { inputTokens: 40, outputTokens: 4, costUsd: 2 }
+    const page = { entries: [], turns: [turn('t9', 9)], earlier: 7, earlierUsage }
+    session.receive({ type: 'session:history', sessionId: 's', seq: 9, ...page })
+    paint()
+    expect(session.usage()).toMatchObject({
+      inputTokens: 49,
+      outputTokens: 5,
+      costUsd: 2.5,
+      contextTokens: 9,
+    })
+    session.prepend({ entries: [], turns: [turn('t8', 40)] })
+    expect(session.usage()).toMatchObject({ inputTokens: 49, outputTokens: 2, costUsd: 1, contextTokens: 9 })
+  })
 })

@@ -101,7 +101,7 @@ async fn tc_6_4b_a_turn_reaches_the_browser_in_order_and_only_in_this_family_of_
                     assert_eq!((request_id.as_str(), &result["queued"]), ("r1", &json!(false)));
                     None
                 }
-                ServerFrame::State { .. } | ServerFrame::Title { .. } => None,
+                ServerFrame::State { .. } | ServerFrame::Title { .. } | ServerFrame::Listed { .. } => None,
                 other => panic!("unexpected {other:?}"),
             })
             .collect();

@@ -9,8 +9,9 @@ use crate::ids::{CliType, QuestionId, SessionId};
 use crate::project::Project;
 use crate::session::{
     AnswerParams, Question, QueueParams, QueuedMessage, SendParams, SessionOptions, SessionState,
-    SetModeParams, SetModelParams,
+    SessionSummary, SetModeParams, SetModelParams,
 };
+use crate::stream::Usage;
 use crate::turn::TurnEvent;
 use crate::upsert::Upsert;
 
@@ -46,6 +47,10 @@ pub enum ServerFrame {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional, type = "number")]
         earlier: Option<u64>,
+        /// What the turns before that place used, if they used anything; `contextTokens` is not told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        earlier_usage: Option<Usage>,
     },
     #[serde(rename = "session:state")]
     State {
@@ -64,6 +69,9 @@ pub enum ServerFrame {
     Queue { session_id: SessionId, messages: Vec<QueuedMessage> },
     #[serde(rename = "session:title")]
     Title { session_id: SessionId, title: String },
+    /// The session as lists show it now: it is new, was taken over, was archived or put back.
+    #[serde(rename = "session:listed")]
+    Listed { session: SessionSummary },
     #[serde(rename = "session:options")]
     Options { session_id: SessionId, options: SessionOptions },
     #[serde(rename = "project:list")]

@@ -77,9 +77,8 @@ fn tool() -> Upsert {
     upsert
 }
 
-fn turn_events() -> Vec<TurnEvent> {
-    let (turn_id, session_id) = ("t".into(), "s".into());
-    let usage = Usage {
+fn usage() -> Usage {
+    Usage {
         input_tokens: 1,
         output_tokens: 2,
         cache_read_input_tokens: Some(3),
@@ -87,7 +86,24 @@ fn turn_events() -> Vec<TurnEvent> {
         cost_usd: Some(0.25),
         context_tokens: Some(5),
         context_window: Some(6),
-    };
+    }
+}
+
+fn summary() -> SessionSummary {
+    SessionSummary {
+        session_id: "s".into(),
+        cli_type: "codex".into(),
+        project_id: "p".into(),
+        title: "Title".to_owned(),
+        state: SessionState::NeedsYou,
+        last_activity: AT.to_owned(),
+        discovered: false,
+        archived: false,
+    }
+}
+
+fn turn_events() -> Vec<TurnEvent> {
+    let (turn_id, session_id) = ("t".into(), "s".into());
     vec![
         TurnEvent::TurnStarted {
             turn_id: "t".into(),
@@ -99,7 +115,7 @@ fn turn_events() -> Vec<TurnEvent> {
             turn_id: "t".into(),
             session_id: "s".into(),
             status: TurnStatus::Completed,
-            usage: Some(usage),
+            usage: Some(usage()),
             duration_ms: Some(7),
         },
         TurnEvent::TurnComplete {
@@ -192,6 +208,7 @@ fn server_frames() -> Vec<ServerFrame> {
         entries: vec![message("hello")],
         turns: turn_events(),
         earlier: Some(1),
+        earlier_usage: Some(usage()),
     });
     for state in [
         SessionState::Open,
@@ -208,6 +225,7 @@ fn server_frames() -> Vec<ServerFrame> {
     frames.push(ServerFrame::QuestionClosed { session_id: session_id(), question_id: "q".into() });
     frames.push(ServerFrame::Queue { session_id: session_id(), messages: vec![queued()] });
     frames.push(ServerFrame::Title { session_id: session_id(), title: "Title".to_owned() });
+    frames.push(ServerFrame::Listed { session: summary() });
     frames.push(ServerFrame::Options { session_id: session_id(), options: options() });
     frames.push(ServerFrame::Projects {
         projects: vec![Project {
@@ -298,16 +316,7 @@ fn bodies_of_the_session_api() {
         mode: None,
         provider_options: Some(object(json!({ "a": 1 }))),
     };
-    let summary = SessionSummary {
-        session_id: "s".into(),
-        cli_type: "codex".into(),
-        project_id: "p".into(),
-        title: "Title".to_owned(),
-        state: SessionState::NeedsYou,
-        last_activity: AT.to_owned(),
-        discovered: false,
-        archived: false,
-    };
+    let summary = summary();
     let status = SessionStatusResponse {
         session_id: "s".into(),
         cli_type: "codex".into(),

@@ -253,7 +253,11 @@ impl Actor {
             }
             Command::SetArchived { archived, reply } => {
                 let change = SessionChange { archived: Some(archived), ..SessionChange::default() };
-                answer(reply, self.change_session(change).await);
+                let changed = self.change_session(change).await;
+                if changed.is_ok() {
+                    self.stage_listed().await;
+                }
+                answer(reply, changed);
             }
             Command::Status { reply } => answer(reply, Ok(self.status())),
             Command::ContextUse { reply } => self.context_use(reply),

@@ -19,8 +19,9 @@ pub(crate) use frames::{history_frame, turn_frame, upsert_frame};
 pub use reader::Frame;
 use reader::ReaderQueue;
 
-/// The whole state is sent up to this size, the newest items first; the rest is fetched when asked for.
-pub(crate) const HISTORY_BYTES: usize = 16 << 20;
+/// How much of a conversation is sent at once, the newest items first; the rest is fetched when a reader goes there.
+/// A megabyte is a third of a second on a phone's wifi and some dozens of screens.
+pub(crate) const HISTORY_BYTES: usize = 1 << 20;
 
 /// One reader of one session.
 pub struct Feed {

@@ -10,6 +10,7 @@ pub mod provider;
 pub mod registry;
 mod service;
 pub mod store;
+mod summary;
 pub mod upsert;
 
 mod pump;

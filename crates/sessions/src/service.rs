@@ -20,15 +20,16 @@ use tokio::sync::{Mutex, broadcast, mpsc};
 use crate::actor::start::Parts;
 use crate::actor::{Actor, Command, FolderCheck, Limits, internal};
 use crate::clock::Clock;
-use crate::feed::{Broadcast, Frame};
+use crate::feed::{Broadcast, Change, Frame};
 use crate::provider::{AGENTS_ID, CreateOptions, ProviderError, ProviderSession, title};
 use crate::registry::Registry;
 use crate::store::{Store, StoredProject, StoredSession};
+use crate::summary::summary;
 use discovery::Discovered;
 
 /// What waits for a session. When it is full the asker waits; a session answers within a commit.
 const COMMANDS: usize = 64;
-/// State and title changes that a list may lag behind.
+/// Changes of state, title and place that a list may lag behind.
 const OVERVIEW: usize = 256;
 
 /// The handle to all sessions. Clones share them; dropping the last clone ends every agent.
@@ -53,6 +54,14 @@ struct Inner {
 struct SessionHandle {
     commands: mpsc::Sender<Command>,
     broadcast: Arc<Broadcast>,
+}
+
+impl SessionHandle {
+    /// Tells lists of a session that they have not seen, or not as one of ours.
+    fn list(&self, session: StoredSession) {
+        let state = self.broadcast.current().state;
+        self.broadcast.change(Change::Listed(summary(session, Some(state))));
+    }
 }
 
 /// What a new session is to be.
@@ -97,7 +106,7 @@ impl SessionService {
         self.inner.registry.get(cli_type).map(drop)
     }
 
-    /// Follows the state and the title of every session.
+    /// Follows the state, the title and the place on the list of every session.
     pub fn overview(&self) -> broadcast::Receiver<(SessionId, Frame)> {
         self.inner.overview.subscribe()
     }
@@ -149,7 +158,8 @@ impl SessionService {
             SessionResponse { session_id: session.session_id.clone(), cli_type: session.cli_type.clone() };
         self.inner.store.insert_session(session.clone()).await.map_err(internal)?;
         let mut sessions = self.inner.sessions.lock().await;
-        let handle = self.bring_up(session, Some(agent)).await?;
+        let handle = self.bring_up(session.clone(), Some(agent)).await?;
+        handle.list(session);
         sessions.insert(response.session_id.clone(), handle);
         Ok(response)
     }
@@ -178,17 +188,8 @@ impl SessionService {
             .into_iter()
             .filter(|session| all || !(session.archived || session.killed))
             .map(|session| {
-                let at_rest = if session.killed { SessionState::Dead } else { SessionState::Open };
-                SessionSummary {
-                    state: states.get(&session.session_id).copied().unwrap_or(at_rest),
-                    title: session.title.unwrap_or_else(|| title("")),
-                    session_id: session.session_id,
-                    cli_type: session.cli_type,
-                    project_id: session.project_id,
-                    last_activity: session.last_activity,
-                    discovered: false,
-                    archived: session.archived,
-                }
+                let state = states.get(&session.session_id).copied();
+                summary(session, state)
             })
             .collect();
         list.extend(found.into_iter().filter(|(_, session)| !known.contains(&session.session_id)).map(

@@ -17,7 +17,7 @@ import type {
 import { highest } from './attention'
 import { browserSurroundings, Connection, ConnectionLost, type Status, type Surroundings } from './connection'
 import { Session } from './session'
-import { setLastAgent } from './settings'
+import { lastAgent, setLastAgent } from './settings'
 import { closeTab, moveTab, neighbour, openTab, readTabs, type Tabs } from './tabs'
 
 const TABS_KEY = 'chartroom.tabs'
@@ -99,7 +99,15 @@ export function createApp(around: Surroundings = browserSurroundings()) {
 
   function receive(frame: ServerFrame): void {
     if (frame.type === 'project:list') {
+      const known = new Set(lists.projects.map(project => project.projectId))
       setLists('projects', reconcile(frame.projects, { key: 'projectId' }))
+      // A project that another browser added comes without its sessions.
+      const added = frame.projects.filter(project => loaded() && !known.has(project.projectId))
+      for (const project of added) refreshSessions(project.projectId).catch(() => {})
+      return
+    }
+    if (frame.type === 'session:listed') {
+      setLists('sessions', frame.session.sessionId, frame.session)
       return
     }
     if (frame.type === 'agent:status') {
@@ -113,7 +121,7 @@ export function createApp(around: Surroundings = browserSurroundings()) {
     if (frame.type === 'ack') return
     if (frame.type === 'session:title') patchSummary(frame.sessionId, { title: frame.title })
     if (frame.type === 'session:state') patchSummary(frame.sessionId, { state: frame.state })
-    if (frame.type === 'session:turn') {
+    if (frame.type === 'session:turn' || (frame.type === 'session:state' && frame.state === 'working')) {
       patchSummary(frame.sessionId, { lastActivity: new Date().toISOString() })
     }
     open.get(frame.sessionId)?.receive(frame)
@@ -300,6 +308,18 @@ export function createApp(around: Surroundings = browserSurroundings()) {
 
   const titleOf = (sessionId: string): string => lists.sessions[sessionId]?.title || 'New session'
 
+  /** The agent that one click starts: the one used last, else the first that is installed. */
+  const usualAgent = (): Agent | undefined => {
+    const found = lists.agents.filter(agent => agent.status === 'found')
+    return found.find(agent => agent.cliType === lastAgent()) ?? found[0]
+  }
+
+  /** The sessions that were last active, of every project; what was put away is not among them. */
+  const recent = (): SessionSummary[] =>
+    Object.values(lists.sessions)
+      .filter(session => session !== undefined && !session.archived && projectOf(session.sessionId))
+      .sort((a, b) => b.lastActivity.localeCompare(a.lastActivity))
+
   /** The highest state of all tabs, for the browser's own title and icon. */
   const attention = createMemo(() => highest(tabs().open.map(stateOf)))
 
@@ -336,6 +356,8 @@ export function createApp(around: Surroundings = browserSurroundings()) {
     projectOf,
     stateOf,
     titleOf,
+    usualAgent,
+    recent,
     select,
     close,
     move: (sessionId: string, index: number) => setTabs(tabs => moveTab(tabs, sessionId, index)),

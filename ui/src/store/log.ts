@@ -3,9 +3,15 @@
 // Pure: frames in, changes out. An upsert replaces its item in place; history replaces everything; what was
 // seen already is ignored, so a reconnect can neither lose nor double anything.
 
-import type { ServerFrame, TurnEvent, Upsert } from '../protocol'
+import type { ServerFrame, TurnEvent, Upsert, Usage } from '../protocol'
 
 export type LogFrame = Extract<ServerFrame, { type: 'session:upsert' | 'session:turn' | 'session:history' }>
+
+/** A part of a conversation, as the server tells it. */
+export type HistoryPage = Pick<
+  Extract<ServerFrame, { type: 'session:history' }>,
+  'entries' | 'turns' | 'earlier' | 'earlierUsage'
+>
 
 /** What a frame changed: one item's content, the list itself, or nothing. */
 export type Change = { kind: 'none' } | { kind: 'item'; itemId: string } | { kind: 'list' }
@@ -32,10 +38,13 @@ export class SessionLog {
   seq: number | undefined
   /** Where older history begins that was not sent yet. */
   earlier: number | undefined
+  /** What the turns of that history used. */
+  earlierUsage: Usage | undefined
 
   apply(frame: LogFrame): Change {
     if (frame.type === 'session:history') {
       this.earlier = frame.earlier
+      this.earlierUsage = frame.earlierUsage
       return this.replace(frame.entries, frame.turns, frame.seq)
     }
     if (this.seq !== undefined && frame.seq <= this.seq) return NONE
@@ -44,7 +53,7 @@ export class SessionLog {
   }
 
   /** Puts older history in front. What is known already is newer, so it stays. */
-  prepend(entries: Upsert[], turns: TurnEvent[], earlier: number | undefined): void {
+  prepend({ entries, turns, earlier, earlierUsage }: HistoryPage): void {
     const items = [...this.items.values()]
     const known = [...this.turns.values()]
     const seq = this.seq
@@ -53,6 +62,7 @@ export class SessionLog {
     for (const turn of known) this.turns.set(turn.turnId, { ...this.turns.get(turn.turnId), ...turn })
     this.seq = seq
     this.earlier = earlier
+    this.earlierUsage = earlierUsage
   }
 
   private replace(entries: Upsert[], turns: TurnEvent[], seq: number): Change {

@@ -7,11 +7,10 @@ import type {
   ServerFrame,
   SessionOptions,
   SessionState,
-  TurnEvent,
   Upsert,
   Usage,
 } from '../protocol'
-import { SessionLog, type Turn } from './log'
+import { type HistoryPage, SessionLog, type Turn } from './log'
 import { type Row, rowsOf } from './rows'
 
 /** Runs a paint before the next frame; in a hidden tab, where there are no frames, soon. */
@@ -127,15 +126,15 @@ export class Session {
   }
 
   /** Takes a page of older history. */
-  prepend(page: { entries: Upsert[]; turns: TurnEvent[]; earlier?: number }): void {
-    this.log.prepend(page.entries, page.turns, page.earlier)
+  prepend(page: HistoryPage): void {
+    this.log.prepend(page)
     this.listDirty = true
     this.paint()
   }
 
-  /** Tokens and cost so far: sums over the turns; the context is the last turn's. */
+  /** Tokens and cost so far: sums over the turns, those not loaded too; the context is the last turn's. */
   usage(): Usage | undefined {
-    let sum: Usage | undefined
+    let sum = this.log.earlierUsage
     for (const turn of this.turns().values()) {
       const usage = turn.end?.type === 'turn_complete' ? turn.end.usage : undefined
       if (!usage) continue

@@ -19,9 +19,23 @@ export function relativeTime(iso: string, now: number): string {
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   if (ms < MINUTE) return `${(ms / 1000).toFixed(1)} s`
-  const seconds = Math.round(ms / 1000)
+  return elapsed(Math.round(ms / 1000) * 1000)
+}
+
+/** Time that runs: whole seconds. */
+export function elapsed(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  if (seconds < 60) return `${seconds} s`
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
+}
+
+/** A day and a time of day, as this browser's person writes them. */
+export function moment(iso: string): string {
+  const then = Date.parse(iso)
+  return Number.isNaN(then)
+    ? ''
+    : new Date(then).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 }
 
 export function count(n: number): string {

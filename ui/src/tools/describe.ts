@@ -13,6 +13,8 @@ export interface Line {
   object: string
   /** How it went; empty while it runs. */
   result: string
+  /** Of a change that was made: how many lines came and went. */
+  counts?: { added: number; removed: number }
   outcome: 'running' | 'passed' | 'failed'
 }
 
@@ -22,7 +24,16 @@ export function describe(call: ToolCall, root?: string): Line {
   const kind = kindOf(call.toolName, call.detail, call.toolArguments)
   const outcome = outcomeOf(call)
   const named = { kind, verb: verbOf(kind, call), object: objectOf(kind, call, root), outcome }
-  return { ...named, result: outcome === 'running' ? '' : resultOf(kind, call) }
+  if (outcome === 'running') return { ...named, result: '' }
+  const counts = kind === 'edit' && outcome === 'passed' ? countsOf(call) : undefined
+  return { ...named, result: resultOf(kind, call), ...(counts ? { counts } : {}) }
+}
+
+function countsOf({ detail }: ToolCall): Line['counts'] {
+  const diffs = detail?.diffs ?? []
+  if (diffs.length === 0) return undefined
+  const sum = (of: 'added' | 'removed') => diffs.reduce((total, diff) => total + diff[of], 0)
+  return { added: sum('added'), removed: sum('removed') }
 }
 
 /** Which card a call gets. What carries a command is a command, whatever the agent calls it. */
@@ -126,10 +137,8 @@ function resultOf(kind: ToolKind, call: ToolCall): string {
   if (failed) return firstLine(call.errorMessage ?? toolOutput) || 'failed'
   switch (kind) {
     case 'edit': {
-      const diffs = detail?.diffs ?? []
-      if (diffs.length === 0) return ''
-      const sum = (of: 'added' | 'removed') => diffs.reduce((total, diff) => total + diff[of], 0)
-      return `+${sum('added')} −${sum('removed')}`
+      const counts = countsOf(call)
+      return counts ? `+${counts.added} −${counts.removed}` : ''
     }
     case 'read':
       return toolOutput === '' ? '' : plural(lines(toolOutput), 'line')

@@ -7,9 +7,11 @@ import { useApp } from '../store/app'
 import type { Session } from '../store/session'
 import { chosenOption } from './chosenOption'
 import { commandsFor, complete, filesFor, type Suggestion, type Trigger, triggerAt } from './completion'
+import { dialogOpen } from './Dialog'
 import { Icon } from './Icon'
 import { type Attachment, attach, imageFiles, MAX_IMAGES } from './images'
 import { Menu } from './Menu'
+import { agentName } from './marks'
 
 const DOUBLE_ESCAPE_MS = 600
 
@@ -34,12 +36,13 @@ export function Composer(props: { session: Session }) {
   const [marked, setMarked] = createSignal(0)
 
   const working = () => ['working', 'needs_you'].includes(props.session.state().state)
+  const agent = () => agentName(app.lists.sessions[sessionId]?.cliType)
   const connected = () => app.status() === 'connected'
   const empty = () => text().trim() === '' && images().length === 0
 
   createEffect(() => drafts.set(sessionId, text()))
   onMount(() => {
-    if (matchMedia('(hover: hover)').matches && document.querySelector('dialog[open]') === null) area?.focus()
+    if (matchMedia('(hover: hover)').matches && !dialogOpen()) area?.focus()
   })
 
   const suggestions = createMemo<Suggestion[]>(() => {
@@ -113,7 +116,7 @@ export function Composer(props: { session: Session }) {
   const stop = () => void app.attempt('The turn was not stopped', () => app.cancel(sessionId))
   let lastEscape = 0
   const onEscape = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open]')) return
+    if (event.key !== 'Escape' || event.defaultPrevented || dialogOpen()) return
     if (event.timeStamp - lastEscape < DOUBLE_ESCAPE_MS && working()) {
       lastEscape = 0
       stop()
@@ -216,7 +219,7 @@ export function Composer(props: { session: Session }) {
         ref={area}
         class="composer-text"
         aria-label="Message"
-        placeholder={working() ? 'Message… (waits for this turn)' : 'Message…'}
+        placeholder={working() ? 'Message… (waits for this turn)' : `Message ${agent()}…`}
         rows={1}
         value={text()}
         aria-controls={suggestions().length > 0 ? 'suggestions' : undefined}

@@ -7,7 +7,9 @@ import { createEffect, createSignal, Match, on, onCleanup, onMount, Show, Switch
 import { Virtualizer, type VirtualizerHandle } from 'virtua/solid'
 import { useApp } from '../store/app'
 import type { Session } from '../store/session'
+import { Activity, Blank } from './Activity'
 import { Composer } from './Composer'
+import { createEarlier, Earlier } from './Earlier'
 import { Icon } from './Icon'
 import { Item } from './items/Item'
 import { TurnEnd } from './items/TurnEnd'
@@ -51,48 +53,6 @@ export function Conversation(props: { session: Session }) {
   )
 }
 
-function Blank(props: { session: Session }) {
-  const app = useApp()
-  const waiting = () => props.session.state().state === 'loading' && !props.session.filled()
-  return (
-    <Show when={!waiting()} fallback={<p class="quiet">Opening…</p>}>
-      <h1>New session</h1>
-      <p class="quiet">
-        in <code>{app.projectOf(props.session.sessionId)?.path ?? 'this project'}</code>
-      </p>
-      <p class="quiet">
-        Say what should be done. <kbd>/</kbd> gives commands, <kbd>@</kbd> names a file, an image can be
-        pasted.
-      </p>
-    </Show>
-  )
-}
-
-/** What the agent is doing, or why it has ended. */
-function Activity(props: { session: Session }) {
-  const state = () => props.session.state()
-  return (
-    <div class="activity" role="status">
-      <Switch>
-        <Match when={state().state === 'dead'}>
-          <span class="failed-text">
-            The agent has ended{state().note ? `: ${state().note}` : '.'} Send a message to start it again.
-          </span>
-        </Match>
-        <Match when={state().note}>{note => <span class="quiet">{note()}</span>}</Match>
-        <Match when={state().state === 'working'}>
-          <span class="quiet working-line">
-            <span class="dot working" /> Working{' '}
-            <span class="by-keys">
-              · <kbd>Esc</kbd> <kbd>Esc</kbd> stops
-            </span>
-          </span>
-        </Match>
-      </Switch>
-    </div>
-  )
-}
-
 function Rows(props: { session: Session }) {
   const app = useApp()
   let scroller: HTMLElement | undefined
@@ -114,6 +74,7 @@ function Rows(props: { session: Session }) {
   let lastTop = 0
   const hand = () => {
     lastMove = performance.now()
+    goingUp = false
   }
   const fromEnd = () => (scroller ? scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight : 0)
   const letGo = () => {
@@ -131,6 +92,16 @@ function Rows(props: { session: Session }) {
       if (fromEnd() < NEAR_END_PX && performance.now() - lastMove >= WHEEL_MS) setFollowing(true)
     }, WHEEL_MS)
   }
+  // Who opens something in a row reads that row: it stays where it is, and what it opens grows below it.
+  const onClick = (event: MouseEvent) => {
+    if (!(event.target as Element).closest('[aria-expanded], .fold-button')) return
+    letGo()
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        if (fromEnd() < NEAR_END_PX) setFollowing(true)
+      }),
+    )
+  }
   const onScroll = () => {
     if (!scroller) return
     const up = scroller.scrollTop < lastTop
@@ -142,13 +113,17 @@ function Rows(props: { session: Session }) {
     } else if (up && byHand) letGo()
   }
 
-  // Older rows come in above: the list then keeps its place from the end.
-  const [growingUp, setGrowingUp] = createSignal(false)
-  const earlier = async () => {
-    setFollowing(false)
-    setGrowingUp(true)
-    await app.loadEarlier(props.session)
-    requestAnimationFrame(() => setGrowingUp(false))
+  const earliness = createEarlier(app, props.session, added => setSeen(seen => seen + added))
+  // The top is the conversation's, not that of the rows that are here; another move of the reader's ends the way up.
+  let goingUp = false
+  const toTop = async () => {
+    letGo()
+    goingUp = true
+    handle()?.scrollToIndex(0)
+    let came = true
+    while (came && goingUp && props.session.earlier() !== undefined) came = await earliness.load()
+    if (goingUp) handle()?.scrollToIndex(0)
+    goingUp = false
   }
 
   onMount(() => {
@@ -176,22 +151,21 @@ function Rows(props: { session: Session }) {
         onKeyDown={event => {
           hand()
           if (event.key === 'End') toEnd()
-          if (event.key === 'Home') handle()?.scrollToIndex(0)
+          if (event.key === 'Home') void toTop()
         }}
         onScroll={onScroll}
+        on:click={{ handleEvent: onClick, capture: true }}
       >
         <div ref={inner}>
           <Show when={props.session.earlier() !== undefined}>
-            <button type="button" class="earlier button small" onClick={() => void earlier()}>
-              Earlier messages
-            </button>
+            <Earlier earliness={earliness} reading={!following()} />
           </Show>
           <Virtualizer
             ref={setHandle}
             data={props.session.rows()}
             scrollRef={scroller as HTMLElement}
             bufferSize={600}
-            shift={growingUp()}
+            shift={earliness.growing()}
           >
             {(row, index) => (
               <div class="row-item" data-key={row.key}>

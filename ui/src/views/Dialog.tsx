@@ -1,6 +1,10 @@
 // A modal dialog: the browser's own element keeps the focus inside, gives it back, and closes on Escape.
+// Keys of the page below are not meant while one is open.
 
 import { type JSX, onMount } from 'solid-js'
+
+/** Whether a dialog lies above the page: then Escape is its own. */
+export const dialogOpen = () => document.querySelector('dialog[open]') !== null
 
 export function Dialog(props: { label: string; class?: string; onClose(): void; children: JSX.Element }) {
   let dialog: HTMLDialogElement | undefined

@@ -16,7 +16,10 @@ import type { Session } from '../store/session'
 import { cost, count, plural, shortPath } from '../text/format'
 import { kindOf } from '../tools/describe'
 import { diffsOf } from '../tools/diff'
+import { ContextFold } from './ContextFold'
 import { CopyButton } from './CopyButton'
+import { Counts } from './items/Diff'
+import { PathName } from './PathName'
 
 const REFRESH_MS = 10_000
 
@@ -210,15 +213,15 @@ function Changed(props: { session: Session; root: string | undefined }) {
         <For each={files()} fallback={<li class="quiet small-text">Nothing yet.</li>}>
           {([path, sum]) => (
             <li>
-              <span class="ellipsis path" title={path}>
-                {path}
-              </span>
-              <span class="added-count">+{sum.added}</span>
-              <span class="removed-count">−{sum.removed}</span>
+              <PathName path={path} />
+              <Counts added={sum.added} removed={sum.removed} />
             </li>
           )}
         </For>
       </ul>
+      <Show when={props.session.earlier() !== undefined}>
+        <p class="quiet small-text">Without the earlier messages that are not loaded.</p>
+      </Show>
     </section>
   )
 }
@@ -275,6 +278,9 @@ function Spent(props: { session: Session }) {
             </Show>
           </dl>
         )}
+      </Show>
+      <Show when={usage()}>
+        <ContextFold session={props.session} />
       </Show>
     </section>
   )

@@ -6,6 +6,8 @@ export interface MenuEntry {
   id: string
   name: string
   description?: string
+  /** The keys that do the same. */
+  keys?: string
   disabled?: boolean
   chosen?: boolean
 }
@@ -108,7 +110,12 @@ export function Menu(props: {
                 aria-disabled={entry.disabled === true}
                 onClick={() => choose(entry)}
               >
-                <span>{entry.name}</span>
+                <span class="menu-name">
+                  {entry.name}
+                  <Show when={entry.keys}>
+                    <kbd class="by-keys">{entry.keys}</kbd>
+                  </Show>
+                </span>
                 <Show when={entry.description}>
                   <span class="quiet">{entry.description}</span>
                 </Show>

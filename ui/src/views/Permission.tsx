@@ -56,7 +56,7 @@ export function Permission(props: {
         fallback={
           <div class="question-buttons">
             <button type="button" class="button" disabled={props.busy} onClick={() => answer('allow')}>
-              <kbd>1</kbd> Allow once
+              <kbd class="by-keys">1</kbd> Allow once
             </button>
             <Show when={props.question.canAllowAlways}>
               <button
@@ -65,11 +65,11 @@ export function Permission(props: {
                 disabled={props.busy}
                 onClick={() => answer('allow_always')}
               >
-                <kbd>2</kbd> Always here
+                <kbd class="by-keys">2</kbd> Always here
               </button>
             </Show>
             <button type="button" class="button" disabled={props.busy} onClick={() => setDenying(true)}>
-              <kbd>{props.question.canAllowAlways ? 3 : 2}</kbd> Deny…
+              <kbd class="by-keys">{props.question.canAllowAlways ? 3 : 2}</kbd> Deny…
             </button>
           </div>
         }

@@ -3,7 +3,7 @@
 import { createMemo, createSignal, For, onCleanup, Show } from 'solid-js'
 import type { Project, SessionSummary } from '../protocol'
 import { useApp } from '../store/app'
-import { lastAgent, setSidebarWidth, sidebarWidth } from '../store/settings'
+import { setSidebarWidth, sidebarWidth } from '../store/settings'
 import { relativeTime } from '../text/format'
 import { Icon } from './Icon'
 import { Menu } from './Menu'
@@ -152,7 +152,7 @@ function SessionEntry(props: { session: SessionSummary; now: number; onChosen():
       void app.attempt('The session was not moved', () => app.archive(sessionId(), !props.session.archived))
   }
   const entries = () => [
-    { id: 'rename', name: 'Rename…', description: 'F2' },
+    { id: 'rename', name: 'Rename…', keys: 'F2' },
     props.session.archived
       ? { id: 'archive', name: 'Put back', description: 'into the list' }
       : { id: 'archive', name: 'Archive', description: 'the conversation is kept' },
@@ -209,10 +209,6 @@ function SessionEntry(props: { session: SessionSummary; now: number; onChosen():
 /** One click starts the agent used last; the menu beside it shows all, installed or not. */
 function ProjectButtons(props: { project: Project; onChosen(): void }) {
   const app = useApp()
-  const usual = () => {
-    const found = app.lists.agents.filter(agent => agent.status === 'found')
-    return found.find(agent => agent.cliType === lastAgent()) ?? found[0]
-  }
   const start = (cliType: string) => {
     props.onChosen()
     void app.create(props.project, cliType)
@@ -250,7 +246,7 @@ function ProjectButtons(props: { project: Project; onChosen(): void }) {
         entries={entries()}
         onChoose={act}
       />
-      <Show when={usual()}>
+      <Show when={app.usualAgent()}>
         {agent => (
           <button
             type="button"

@@ -1,6 +1,6 @@
 // The open sessions as tabs: mark, title, state; dragged or moved by keys into another order.
 
-import { createSignal, For, Show } from 'solid-js'
+import { createEffect, createMemo, createSignal, For, Show } from 'solid-js'
 import { useApp } from '../store/app'
 import { stateName } from '../store/attention'
 import { Icon } from './Icon'
@@ -10,6 +10,18 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
   const app = useApp()
   const [dragged, setDragged] = createSignal<string | undefined>()
   const [over, setOver] = createSignal<string | undefined>()
+  let strip: HTMLUListElement | undefined
+  // With more tabs than fit, the chosen one is brought into sight.
+  createEffect(() => {
+    const at = app.tabs().open.indexOf(app.tabs().active ?? '')
+    queueMicrotask(() => strip?.children[at]?.scrollIntoView({ block: 'nearest', inline: 'nearest' }))
+  })
+  /** What the plus begins: the usual agent, in the project that is shown. */
+  const next = createMemo(() => {
+    const project = app.projectOf(app.tabs().active) ?? app.lists.projects[0]
+    const agent = app.usualAgent()
+    return project && agent ? { project, agent } : undefined
+  })
   const drop = (target: string) => {
     const moved = dragged()
     setDragged(undefined)
@@ -38,7 +50,7 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
         <Icon name="menu" />
       </button>
       <nav class="tabs" aria-label="Open sessions">
-        <ul>
+        <ul ref={strip}>
           <For each={app.tabs().open}>
             {sessionId => (
               <li
@@ -100,15 +112,31 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
           </For>
         </ul>
       </nav>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label="Show or hide the inspector"
-        title="Ctrl I"
-        onClick={props.onInspector}
-      >
-        <Icon name="panel" />
-      </button>
+      <Show when={next()} keyed>
+        {({ project, agent }) => (
+          <button
+            type="button"
+            class="icon-button"
+            aria-label="New session"
+            title={`New ${agent.name} session in ${project.name}`}
+            onClick={() => void app.create(project, agent.cliType)}
+          >
+            <Icon name="plus" />
+          </button>
+        )}
+      </Show>
+      <span class="spacer" />
+      <Show when={app.tabs().active !== undefined}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Show or hide the inspector"
+          title="Ctrl I"
+          onClick={props.onInspector}
+        >
+          <Icon name="panel" />
+        </button>
+      </Show>
     </header>
   )
 }

@@ -3,51 +3,83 @@
 import { For, Show } from 'solid-js'
 import { useApp } from '../store/app'
 import type { Session } from '../store/session'
-import { lastAgent } from '../store/settings'
+import { relativeTime } from '../text/format'
 import { CopyButton } from './CopyButton'
-import { AgentMark } from './marks'
+import { Icon } from './Icon'
+import { AgentMark, StateDot } from './marks'
 
-/** Projects are there, no tab is open. */
+/** How many of each are offered; the rest is in the sidebar and the palette. */
+const OFFERED = 6
+
+/** Projects are there, no tab is open: what was last worked on, and what can be begun. */
 export function NoSession() {
   const app = useApp()
-  const found = () => app.lists.agents.filter(agent => agent.status === 'found')
-  const agent = () => found().find(agent => agent.cliType === lastAgent()) ?? found()[0]
+  const recent = () => app.recent().slice(0, OFFERED)
+  const now = Date.now()
   return (
     <main class="screen">
       <h1>Nothing open</h1>
-      <p class="quiet">Choose a session on the left, or start one.</p>
-      <Show
-        when={agent()}
-        fallback={
-          <p>
-            No agent is installed yet. <code>chartroom doctor</code> tells what is missing.{' '}
-            <CopyButton text="chartroom doctor" />
-          </p>
-        }
-      >
-        {agent => (
-          <ul class="cards">
-            <For each={app.lists.projects.slice(0, 6)}>
-              {project => (
+      <Show when={recent().length > 0}>
+        <section aria-labelledby="recent-title">
+          <h2 id="recent-title" class="label">
+            Last worked on
+          </h2>
+          <ul class="offers">
+            <For each={recent()}>
+              {session => (
                 <li>
-                  <button
-                    type="button"
-                    class="card"
-                    onClick={() => void app.create(project, agent().cliType)}
-                  >
-                    <AgentMark cliType={agent().cliType} />
-                    <span class="card-text">
-                      <strong>New {agent().name} session</strong>
-                      <span class="quiet">in {project.name}</span>
-                    </span>
+                  <button type="button" class="offer" onClick={() => app.select(session.sessionId)}>
+                    <AgentMark cliType={session.cliType} />
+                    <span class="ellipsis">{app.titleOf(session.sessionId)}</span>
+                    <span class="quiet ellipsis">{app.projectOf(session.sessionId)?.name}</span>
+                    <Show
+                      when={app.stateOf(session.sessionId) !== 'open'}
+                      fallback={<time class="quiet">{relativeTime(session.lastActivity, now)}</time>}
+                    >
+                      <StateDot state={app.stateOf(session.sessionId)} />
+                    </Show>
                   </button>
                 </li>
               )}
             </For>
           </ul>
-        )}
+        </section>
       </Show>
-      <p class="quiet">
+      <section aria-labelledby="start-title">
+        <h2 id="start-title" class="label">
+          Start
+        </h2>
+        <Show
+          when={app.usualAgent()}
+          fallback={
+            <p>
+              No agent is installed yet. <code>chartroom doctor</code> tells what is missing.{' '}
+              <CopyButton text="chartroom doctor" />
+            </p>
+          }
+        >
+          {agent => (
+            <ul class="offers">
+              <For each={app.lists.projects.slice(0, OFFERED)}>
+                {project => (
+                  <li>
+                    <button
+                      type="button"
+                      class="offer"
+                      onClick={() => void app.create(project, agent().cliType)}
+                    >
+                      <Icon name="plus" />
+                      <span class="ellipsis">New {agent().name} session</span>
+                      <span class="quiet ellipsis">{project.name}</span>
+                    </button>
+                  </li>
+                )}
+              </For>
+            </ul>
+          )}
+        </Show>
+      </section>
+      <p class="quiet by-keys">
         <kbd>Ctrl</kbd> <kbd>K</kbd> finds sessions, files, code and commands.
       </p>
     </main>

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::Actor;
 use crate::feed::{Change, turn_frame, upsert_frame};
 use crate::store::{NewRow, RowKind, SessionChange, StoredMessage};
+use crate::summary::summary;
 
 /// Something to be shown once the rows before it are in the journal.
 pub(super) enum Staged {
@@ -87,6 +88,21 @@ impl Actor {
 
     pub(super) fn stage_change(&mut self, change: Change) {
         self.staged.push(Staged::Change(change));
+    }
+
+    /// Shows the session's place on the list as it is kept now.
+    pub(super) async fn stage_listed(&mut self) {
+        match self.store.session(&self.session.session_id).await {
+            Ok(Some(session)) => {
+                let listed = summary(session, Some(self.state()));
+                self.stage_change(Change::Listed(listed));
+            }
+            Ok(None) => {}
+            Err(error) => {
+                // A list that is asked for again is right.
+                tracing::warn!(session = %self.session.session_id, "lists were not told of it: {error}");
+            }
+        }
     }
 
     /// Shows the state and the queue if they are not what was shown last.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chartroom_protocol::ids::{QuestionId, SessionId};
-use chartroom_protocol::session::{Question, QueuedMessage, SessionOptions, SessionState};
+use chartroom_protocol::session::{Question, QueuedMessage, SessionOptions, SessionState, SessionSummary};
 use chartroom_protocol::ws::ServerFrame;
 use tokio::sync::broadcast;
 
@@ -17,18 +17,23 @@ const CLOSED_KEPT: usize = 32;
 /// Something that changed and is not in the journal.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Change {
-    State { state: SessionState, note: Option<String> },
+    State {
+        state: SessionState,
+        note: Option<String>,
+    },
     Question(Question),
     QuestionClosed(QuestionId),
     Queue(Vec<QueuedMessage>),
     Title(String),
     Options(SessionOptions),
+    /// How lists show the session; who is not there to hear it asks for the list.
+    Listed(SessionSummary),
 }
 
 pub(crate) struct Broadcast {
     session_id: SessionId,
     inner: Mutex<Inner>,
-    /// State and title of every session, for lists; who lags misses some and asks for the list again.
+    /// State, title and place of every session, for lists; who lags misses some and asks for the list again.
     overview: broadcast::Sender<(SessionId, Frame)>,
 }
 
@@ -95,7 +100,7 @@ impl Broadcast {
 
     /// Notes a change and tells every reader.
     pub(crate) fn change(&self, change: Change) {
-        let is_overview = matches!(change, Change::State { .. } | Change::Title(_));
+        let is_overview = matches!(change, Change::State { .. } | Change::Title(_) | Change::Listed(_));
         let frame = frames::live(&self.frame(change.clone()));
         let mut inner = self.lock();
         inner.current.apply(change);
@@ -151,6 +156,7 @@ impl Broadcast {
             Change::Queue(messages) => ServerFrame::Queue { session_id, messages },
             Change::Title(title) => ServerFrame::Title { session_id, title },
             Change::Options(options) => ServerFrame::Options { session_id, options },
+            Change::Listed(session) => ServerFrame::Listed { session },
         }
     }
 
@@ -181,6 +187,7 @@ impl Current {
             Change::Queue(messages) => self.queue = messages,
             Change::Title(title) => self.title = title,
             Change::Options(options) => self.options = Some(options),
+            Change::Listed(_) => {}
         }
     }
 

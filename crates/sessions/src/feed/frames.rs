@@ -25,8 +25,10 @@ pub(crate) fn history_frame(session_id: &SessionId, page: &HistoryPage) -> Frame
     let session_id = json(session_id);
     let (seq, entries, turns) = (page.seq, page.entries.join(","), page.turns.join(","));
     let earlier = page.earlier.map(|place| format!(r#","earlier":{place}"#)).unwrap_or_default();
+    let usage = page.earlier_usage.as_ref();
+    let usage = usage.map(|usage| format!(r#","earlierUsage":{}"#, json(usage))).unwrap_or_default();
     let json = format!(
-        r#"{{"type":"session:history","sessionId":{session_id},"seq":{seq},"entries":[{entries}],"turns":[{turns}]{earlier}}}"#
+        r#"{{"type":"session:history","sessionId":{session_id},"seq":{seq},"entries":[{entries}],"turns":[{turns}]{earlier}{usage}}}"#
     );
     Frame { seq: Some(seq), json: json.into() }
 }
@@ -43,7 +45,7 @@ fn json(value: &impl serde::Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use chartroom_protocol::ids::{ItemId, SessionId, TurnId};
-    use chartroom_protocol::stream::Origin;
+    use chartroom_protocol::stream::{Origin, Usage};
     use chartroom_protocol::turn::{TurnEvent, TurnStatus};
     use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
     use chartroom_protocol::ws::ServerFrame;
@@ -76,11 +78,13 @@ mod tests {
             usage: None,
             duration_ms: Some(3),
         };
+        let usage = Usage { input_tokens: 5, output_tokens: 6, cost_usd: Some(0.1), ..Usage::default() };
         let page = HistoryPage {
             seq: 9,
             entries: vec![json(&upsert), json(&upsert)],
             turns: vec![json(&turn)],
             earlier: Some(4),
+            earlier_usage: Some(usage),
         };
         let entries = vec![upsert.clone(), upsert.clone()];
         let turns = vec![turn.clone()];
@@ -101,6 +105,7 @@ mod tests {
                     entries,
                     turns,
                     earlier: Some(4),
+                    earlier_usage: Some(usage),
                 },
             ),
         ] {

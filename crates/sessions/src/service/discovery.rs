@@ -82,6 +82,8 @@ impl SessionService {
             archived: false,
             killed: false,
         };
-        store.insert_session(adopted).await.map_err(internal)
+        store.insert_session(adopted.clone()).await.map_err(internal)?;
+        self.handle(session_id).await?.list(adopted);
+        Ok(())
     }
 }

@@ -173,6 +173,10 @@ fn line(frame: &ServerFrame) -> String {
             format!("queue {:?}", messages.iter().map(|message| &message.message).collect::<Vec<_>>())
         }
         ServerFrame::Title { title, .. } => format!("title {title:?}"),
+        ServerFrame::Listed { session } => {
+            let place = if session.archived { "archived" } else { "listed" };
+            format!("{place} {:?} {:?}", session.title, session.state)
+        }
         ServerFrame::Options { options, .. } => format!("options {:?} {:?}", options.model, options.mode),
         ServerFrame::Projects { .. }
         | ServerFrame::Agent { .. }

@@ -9,12 +9,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use chartroom_protocol::ids::{ItemId, SessionId, TurnId};
-use chartroom_protocol::stream::Origin;
+use chartroom_protocol::stream::{Origin, Usage};
 use chartroom_protocol::turn::TurnEvent;
 use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
 use rusqlite::{Connection, params};
 
 use super::{Durability, Store, StoreError, from_json, sessions};
+
+/// A page that would begin in the middle of a turn may become this many times as large to begin with its question.
+const STRETCH: usize = 2;
 
 /// A row to be appended. The JSON is made once and goes to the readers as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +53,7 @@ pub enum Backlog {
 }
 
 /// The whole state up to `seq`, as JSON texts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct HistoryPage {
     pub seq: u64,
     /// The last upsert of each item, in the order the items appeared.
@@ -58,6 +61,8 @@ pub struct HistoryPage {
     pub turns: Vec<String>,
     /// The place before which there is more, if there is.
     pub earlier: Option<u64>,
+    /// What the turns before that place used, if they used anything.
+    pub earlier_usage: Option<Usage>,
 }
 
 /// What a dead process left open.
@@ -119,7 +124,8 @@ impl Store {
         self.read(move |connection| backlog(connection, sessions::key(connection, &session_id)?, after)).await
     }
 
-    /// Returns the state: the newest items that fit into `max_bytes` (at least one), before `before` if given.
+    /// Returns the state: the newest items that fit into about `max_bytes` (at least one), before `before` if given.
+    /// A page begins where a person spoke, if that is not far.
     pub async fn history(
         &self,
         session_id: &SessionId,
@@ -207,25 +213,38 @@ fn history(
 ) -> Result<HistoryPage, StoreError> {
     let before_column = before.map_or(i64::MAX, seq_column);
     let mut page = HistoryPage { seq: last_seq(connection, key)?, ..HistoryPage::default() };
+    // Only places are sorted: what is said there is read as far as the page goes.
     let mut statement = connection.prepare_cached(
-        "SELECT first_seq, json FROM journal WHERE session = ?1 AND kind = 'upsert' AND first_seq < ?2 \
+        "SELECT first_seq, rowid FROM journal WHERE session = ?1 AND kind = 'upsert' AND first_seq < ?2 \
          AND NOT EXISTS (SELECT 1 FROM journal AS later WHERE later.session = journal.session \
          AND later.item_id = journal.item_id AND later.seq > journal.seq) ORDER BY first_seq DESC",
     )?;
     let mut found = statement.query(params![key, before_column])?;
-    let mut n_bytes = 0;
-    let mut oldest = None;
+    let mut content = connection.prepare_cached(
+        "SELECT json, json_extract(json, '$.origin') IS 'user' \
+         AND json_extract(json, '$.parentCallId') IS NULL FROM journal WHERE rowid = ?1",
+    )?;
+    let mut n_bytes: usize = 0;
+    // The oldest so far: its place, and whether a person said it.
+    let mut oldest: Option<(u64, bool)> = None;
     while let Some(row) = found.next()? {
-        let json: String = row.get(1)?;
-        n_bytes += json.len();
-        if n_bytes > max_bytes && !page.entries.is_empty() {
-            page.earlier = oldest;
+        let (json, is_question): (String, bool) =
+            content.query_row([row.get::<_, i64>(1)?], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        n_bytes = n_bytes.saturating_add(json.len());
+        if let Some((place, by_user)) = oldest
+            && n_bytes > max_bytes
+            && (by_user || n_bytes > max_bytes.saturating_mul(STRETCH))
+        {
+            page.earlier = Some(place);
             break;
         }
-        oldest = Some(seq_value(row.get(0)?));
+        oldest = Some((seq_value(row.get(0)?), is_question));
         page.entries.push(json);
     }
     page.entries.reverse();
+    if let Some(place) = page.earlier {
+        page.earlier_usage = usage_before(connection, key, place)?;
+    }
     let from = page.earlier.map_or(0, seq_column);
     let mut statement = connection.prepare_cached(
         "SELECT json FROM journal WHERE session = ?1 AND kind = 'turn' AND seq >= ?2 AND seq < ?3 ORDER BY seq",
@@ -234,6 +253,33 @@ fn history(
         .query_map(params![key, from, before_column], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     Ok(page)
+}
+
+/// Adds up what the turns before a place used.
+fn usage_before(connection: &Connection, key: i64, place: u64) -> Result<Option<Usage>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT json FROM journal WHERE session = ?1 AND kind = 'turn' AND seq < ?2 ORDER BY seq",
+    )?;
+    let mut found = statement.query(params![key, seq_column(place)])?;
+    let mut sum: Option<Usage> = None;
+    while let Some(row) = found.next()? {
+        let event: TurnEvent = from_json(0, row.get_ref(0)?.as_str().unwrap_or_default())?;
+        let TurnEvent::TurnComplete { usage: Some(usage), .. } = event else { continue };
+        let sum = sum.get_or_insert_default();
+        sum.input_tokens += usage.input_tokens;
+        sum.output_tokens += usage.output_tokens;
+        add(&mut sum.cache_read_input_tokens, usage.cache_read_input_tokens);
+        add(&mut sum.cache_creation_input_tokens, usage.cache_creation_input_tokens);
+        add(&mut sum.cost_usd, usage.cost_usd);
+    }
+    Ok(sum)
+}
+
+/// Adds what is told; a sum of nothing told stays untold.
+fn add<T: std::ops::Add<Output = T> + Default>(sum: &mut Option<T>, more: Option<T>) {
+    if let Some(more) = more {
+        *sum = Some(sum.take().unwrap_or_default() + more);
+    }
 }
 
 fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError> {

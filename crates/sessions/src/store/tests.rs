@@ -128,12 +128,9 @@ impl Shown {
     }
 }
 
-async fn check_readers(writes: Vec<u8>, compact_at: Vec<usize>) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = store_in(folder.path()).store;
-    let session_id = SessionId::new("s");
-    let session = StoredSession {
-        session_id: session_id.clone(),
+fn session() -> StoredSession {
+    StoredSession {
+        session_id: "s".into(),
         cli_type: "fake".into(),
         project_id: "p".into(),
         title: None,
@@ -144,8 +141,86 @@ async fn check_readers(writes: Vec<u8>, compact_at: Vec<usize>) {
         last_activity: String::new(),
         archived: false,
         killed: false,
-    };
-    store.insert_session(session).await.unwrap();
+    }
+}
+
+/// Reads a conversation page by page, the newest first; one line per page, from its first item to its last.
+async fn check_pages(rows: &[(&str, &str)], max_bytes: usize, expect: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path()).store;
+    let session_id = session().session_id;
+    store.insert_session(session()).await.unwrap();
+    let turn = r#"{"type":"turn_complete","turnId":"t","sessionId":"s","status":"completed",
+                   "usage":{"inputTokens":10,"outputTokens":2,"costUsd":0.5}}"#;
+    for (at, (item, json)) in rows.iter().enumerate() {
+        let kind = if *item == "turn" { RowKind::Turn } else { RowKind::Upsert((*item).into()) };
+        let json = if *item == "turn" { turn } else { *json };
+        let new = NewRow { seq: at as u64 + 1, kind, at: String::new(), json: json.into() };
+        store.append(&session_id, vec![new]).await.unwrap();
+    }
+    let mut before = None;
+    let mut pages = Vec::new();
+    loop {
+        let page = store.history(&session_id, before, max_bytes).await.unwrap();
+        let items: Vec<_> = page.entries.iter().map(|json| json.split('"').nth(3).unwrap()).collect();
+        let used = page.earlier_usage.map_or_else(String::new, |usage| {
+            format!("; before: {} in, {} out, {:?}", usage.input_tokens, usage.output_tokens, usage.cost_usd)
+        });
+        pages.push(format!("{} and {} turns{used}", items.join(" "), page.turns.len()));
+        before = page.earlier;
+        if before.is_none() {
+            break;
+        }
+    }
+    assert_eq!(pages, expect);
+}
+
+#[tokio::test]
+async fn a_page_of_history_begins_where_a_person_spoke_and_tells_what_was_used_before_it() {
+    // Each row has about 60 bytes.
+    let asks = |item| format!(r#"{{"item":"{item}","origin":"user","pad":"{}"}}"#, "x".repeat(20));
+    let says = |item| format!(r#"{{"item":"{item}","origin":"agent","pad":"{}"}}"#, "x".repeat(19));
+    let nested = |item| format!(r#"{{"item":"{item}","origin":"user","parentCallId":"c","pad":"x"}}"#);
+    let texts = [asks("q1"), says("a1"), asks("q2"), nested("n2"), says("a2"), asks("q3"), says("a3")];
+    let [q1, a1, q2, n2, a2, q3, a3] = texts.each_ref().map(String::as_str);
+    let rows = [
+        ("q1", q1),
+        ("a1", a1),
+        ("turn", ""),
+        ("q2", q2),
+        ("n2", n2),
+        ("a2", a2),
+        ("turn", ""),
+        ("q3", q3),
+        ("a3", a3),
+        ("turn", ""),
+    ];
+    let whole = ["q1 a1 q2 n2 a2 q3 a3 and 3 turns"];
+    check_pages(&rows, usize::MAX, &whole).await;
+    let by_turns = [
+        "q3 a3 and 1 turns; before: 20 in, 4 out, Some(1.0)",
+        "q2 n2 a2 and 1 turns; before: 10 in, 2 out, Some(0.5)",
+        "q1 a1 and 1 turns",
+    ];
+    check_pages(&rows, 100, &by_turns).await;
+    // A question that is too far away is not waited for, and there is always something on a page.
+    let one_by_one = [
+        "a3 and 1 turns; before: 20 in, 4 out, Some(1.0)",
+        "q3 and 0 turns; before: 20 in, 4 out, Some(1.0)",
+        "a2 and 1 turns; before: 10 in, 2 out, Some(0.5)",
+        "n2 and 0 turns; before: 10 in, 2 out, Some(0.5)",
+        "q2 and 0 turns; before: 10 in, 2 out, Some(0.5)",
+        "a1 and 1 turns",
+        "q1 and 0 turns",
+    ];
+    check_pages(&rows, 1, &one_by_one).await;
+}
+
+async fn check_readers(writes: Vec<u8>, compact_at: Vec<usize>) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path()).store;
+    let session_id = session().session_id;
+    store.insert_session(session()).await.unwrap();
     // A reader that left after each seq, with what it had then.
     let mut away = vec![(0, Shown::default())];
     let mut live = Shown::default();

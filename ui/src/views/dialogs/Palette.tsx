@@ -13,6 +13,7 @@ import {
   type Theme,
   theme,
 } from '../../store/settings'
+import { copyText } from '../copy'
 import { Dialog } from '../Dialog'
 
 interface Entry {
@@ -102,15 +103,12 @@ export function Palette(props: {
   }
 
   const sessions = (): Entry[] =>
-    Object.values(app.lists.sessions)
-      .filter(session => session !== undefined)
-      .sort((a, b) => b.lastActivity.localeCompare(a.lastActivity))
-      .map(session => ({
-        group: 'Sessions',
-        name: app.titleOf(session.sessionId),
-        detail: app.projectOf(session.sessionId)?.name ?? '',
-        run: () => app.select(session.sessionId),
-      }))
+    app.recent().map(session => ({
+      group: 'Sessions',
+      name: app.titleOf(session.sessionId),
+      detail: app.projectOf(session.sessionId)?.name ?? '',
+      run: () => app.select(session.sessionId),
+    }))
   const starts = (): Entry[] =>
     app.lists.projects.flatMap(project =>
       app.lists.agents
@@ -125,7 +123,7 @@ export function Palette(props: {
   /** Puts a place into the message that is being written; without one, onto the clipboard. */
   const take = (place: string) => {
     if (active()) app.insert(`@${place}`)
-    else void app.attempt('Not copied', () => navigator.clipboard.writeText(place))
+    else void app.attempt('Not copied', () => copyText(place))
   }
   const taken = () => (active() ? 'into the message' : 'copy the path')
   const found = (): Entry[] =>
@@ -239,7 +237,9 @@ export function Palette(props: {
               </Show>
               <span class="palette-entry">
                 <span class="ellipsis">{entry.name}</span>
-                <span class="quiet ellipsis">{entry.detail}</span>
+                <span class="quiet ellipsis" classList={{ 'by-keys': entry.group === 'Commands' }}>
+                  {entry.detail}
+                </span>
                 <Show when={entry.code}>{code => <code class="palette-code ellipsis">{code()}</code>}</Show>
               </span>
             </li>

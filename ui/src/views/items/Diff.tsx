@@ -8,12 +8,21 @@ import { visible } from '../../text/escape'
 import { plural, shortPath } from '../../text/format'
 import { isGenerated, numbered } from '../../tools/diff'
 import { createFold } from '../folds'
+import { PathName } from '../PathName'
 
 /** How many lines stand open at first. */
 const FIRST_LINES = 60
 const SIGNS = { context: ' ', added: '+', removed: '−' }
 
-export function Diff(props: { session: Session; itemId: string; diff: FileDiff; whole?: boolean }) {
+export function Diff(props: {
+  session: Session
+  itemId: string
+  diff: FileDiff
+  /** All of it, at once. */
+  whole?: boolean
+  /** The file and the counts are told elsewhere. */
+  headless?: boolean
+}) {
   const app = useApp()
   const key = () => `diff ${props.itemId} ${props.diff.path}`
   const [all, toggle] = createFold(props.session, key(), () => props.whole === true)
@@ -33,18 +42,21 @@ export function Diff(props: { session: Session; itemId: string; diff: FileDiff; 
   }
   return (
     <figure class="diff">
-      <figcaption class="diff-head">
-        <span class="path ellipsis" title={visible(props.diff.path)}>
-          {visible(shortPath(props.diff.path, app.projectOf(props.session.sessionId)?.path))}
-        </span>
-        <span class="added-count">+{props.diff.added}</span>
-        <span class="removed-count">−{props.diff.removed}</span>
-        <Show when={!open()}>
-          <button type="button" class="link-button" onClick={toggleOpen}>
-            generated, show
-          </button>
-        </Show>
-      </figcaption>
+      <Show when={!props.headless || !open()}>
+        <figcaption class="diff-head">
+          <Show when={!props.headless}>
+            <PathName
+              path={visible(shortPath(props.diff.path, app.projectOf(props.session.sessionId)?.path))}
+            />
+            <Counts added={props.diff.added} removed={props.diff.removed} />
+          </Show>
+          <Show when={!open()}>
+            <button type="button" class="link-button" onClick={toggleOpen}>
+              {props.headless ? 'A generated file: show the change' : 'generated, show'}
+            </button>
+          </Show>
+        </figcaption>
+      </Show>
       <Show when={open() && total() > 0}>
         <pre class="diff-lines" tabIndex={0}>
           <For each={shown()}>
@@ -77,11 +89,20 @@ export function Diff(props: { session: Session; itemId: string; diff: FileDiff; 
           {all() ? 'Show less' : `${plural(total() - FIRST_LINES, 'line')} more`}
         </button>
       </Show>
-      <Show when={props.diff.truncated}>
+      <Show when={open() && props.diff.truncated}>
         <p class="quiet small-text diff-note">
           The change is larger than is shown here; open the file to see all of it.
         </p>
       </Show>
     </figure>
+  )
+}
+
+/** How many lines came and went. */
+export function Counts(props: { added: number; removed: number }) {
+  return (
+    <span class="counts">
+      <span class="added-count">+{props.added}</span> <span class="removed-count">−{props.removed}</span>
+    </span>
   )
 }

@@ -4,10 +4,17 @@ import { Match, Show, Switch } from 'solid-js'
 import type { Upsert } from '../../protocol'
 import { useApp } from '../../store/app'
 import type { Session } from '../../store/session'
-import { plural } from '../../text/format'
+import { moment, plural } from '../../text/format'
+import { createFold } from '../folds'
 import { Markdown } from '../Markdown'
 import { agentName } from '../marks'
 import { ItemError } from './Item'
+
+/** A message longer than this is a paste: its beginning is enough until it is wanted. */
+const LONG_LINES = 24
+const LONG_CHARS = 4000
+
+const lineCount = (text: string) => text.split('\n').length
 
 type MessageUpsert = Extract<Upsert, { type: 'message' }>
 
@@ -29,14 +36,24 @@ export function Message(props: {
     }
     return true
   }
+  const long = () =>
+    props.message.content.length > LONG_CHARS || lineCount(props.message.content) > LONG_LINES
+  const [whole, toggle] = createFold(props.session, `message ${props.message.itemId}`, () => !long())
   const streaming = () => props.message.status === 'create' || props.message.status === 'update'
   return (
     <Switch>
       <Match when={props.message.origin === 'user'}>
-        <article class="message user" aria-label="You">
+        <article class="message user" aria-label="You" title={moment(props.message.sourceTimestamp)}>
           <span class="who">you</span>
           <div class="said">
-            <div class="verbatim">{props.message.content}</div>
+            <div class="verbatim" classList={{ clamp: !whole() }}>
+              {props.message.content}
+            </div>
+            <Show when={long()}>
+              <button type="button" class="fold-button" aria-expanded={whole()} onClick={toggle}>
+                {whole() ? 'Show less' : `All ${plural(lineCount(props.message.content), 'line')}`}
+              </button>
+            </Show>
             <Show when={props.message.imageCount}>
               {images => <span class="quiet small-text">{plural(images(), 'image')}</span>}
             </Show>

@@ -9,6 +9,8 @@ import { duration } from '../../text/format'
 import { describe, type ToolCall } from '../../tools/describe'
 import { createFold } from '../folds'
 import { Icon, type IconName } from '../Icon'
+import { PathName } from '../PathName'
+import { Counts } from './Diff'
 import { ItemError } from './Item'
 import { EditBody, GenericBody, PlanBody, ReadBody, ShellBody, SubagentBody } from './toolBodies'
 
@@ -27,12 +29,15 @@ const ICONS: Record<ToolKind, IconName> = {
 /** Kinds whose result is worth its room when the call is done. */
 const STAYS_OPEN: ToolKind[] = ['edit', 'todo']
 
+const NAMES_A_FILE: ToolKind[] = ['edit', 'read']
+
 export function ToolCard(props: { session: Session; call: ToolCall }) {
   const app = useApp()
   const line = createMemo(() => describe(props.call, app.projectOf(props.session.sessionId)?.path))
   const natural = () =>
     line().outcome === 'running' || (STAYS_OPEN.includes(line().kind) && line().outcome === 'passed')
   const [open, toggle] = createFold(props.session, `tool ${props.call.itemId}`, natural)
+  const object = () => visible(line().object).replaceAll('\n', ' ↵ ')
   const took = () => props.call.detail?.durationMs
   return (
     <div class={`tool ${line().kind}`} data-outcome={line().outcome}>
@@ -42,12 +47,21 @@ export function ToolCard(props: { session: Session; call: ToolCall }) {
         </span>
         <Icon name={ICONS[line().kind]} size={14} />
         <span class="tool-verb">{visible(line().verb)}</span>
-        <span class="tool-object ellipsis">{visible(line().object).replaceAll('\n', ' ↵ ')}</span>
+        <Show
+          when={NAMES_A_FILE.includes(line().kind)}
+          fallback={<span class="tool-object ellipsis">{object()}</span>}
+        >
+          <span class="tool-object">
+            <PathName path={object()} />
+          </span>
+        </Show>
         <Show when={line().outcome === 'running'}>
           <span class="spinner" role="img" aria-label="running" />
         </Show>
         <span class="tool-result" classList={{ 'failed-text': line().outcome === 'failed' }}>
-          {line().result}
+          <Show when={line().counts} fallback={line().result}>
+            {counts => <Counts added={counts().added} removed={counts().removed} />}
+          </Show>
         </span>
         <Show when={took() !== undefined && (took() ?? 0) >= 100}>
           <span class="tool-time quiet">{duration(took() ?? 0)}</span>

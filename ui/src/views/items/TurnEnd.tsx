@@ -4,6 +4,7 @@ import { Match, Show, Switch } from 'solid-js'
 import type { TurnEvent } from '../../protocol'
 import type { Session } from '../../store/session'
 import { cost, count, duration } from '../../text/format'
+import { CopyButton } from '../CopyButton'
 
 type Ended<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
 
@@ -11,6 +12,15 @@ export function TurnEnd(props: { session: Session; turnId: string }) {
   const end = () => props.session.turns().get(props.turnId)?.end
   const failed = () => (end()?.type === 'turn_error' ? (end() as Ended<'turn_error'>) : undefined)
   const complete = () => (end()?.type === 'turn_complete' ? (end() as Ended<'turn_complete'>) : undefined)
+  /** The last thing that the agent said in this turn, as it wrote it. */
+  const answer = () => {
+    let last = ''
+    for (const item of props.session.log.items.values()) {
+      if (item.turnId !== props.turnId || item.type !== 'message' || item.parentCallId !== undefined) continue
+      if (item.origin === 'agent') last = item.content
+    }
+    return last
+  }
   return (
     <Switch>
       <Match when={failed()}>
@@ -28,6 +38,7 @@ export function TurnEnd(props: { session: Session; turnId: string }) {
               <Show when={complete().status === 'cancelled'}>stopped · </Show>
               {facts(complete()).join(' · ')}
             </span>
+            <CopyButton text={answer} label="Copy the answer" icon />
           </div>
         )}
       </Match>

@@ -24,19 +24,24 @@ export function ShellBody(props: Props) {
       <Show when={props.call.detail?.title ?? text(props.call.toolArguments, 'description')}>
         {title => <p class="quiet small-text">{title()}</p>}
       </Show>
-      <Verbatim class="command-line" text={command()} prefix="$ " />
-      <Output session={props.session} itemId={props.call.itemId} text={props.call.toolOutput} />
+      <div class="terminal">
+        <Verbatim class="command-line" text={command()} prefix="$ " />
+        <Output session={props.session} itemId={props.call.itemId} text={props.call.toolOutput} />
+      </div>
       <CutNote call={props.call} />
     </>
   )
 }
 
 export function EditBody(props: Props) {
-  const failed = () => props.call.toolOutputIsError || diffsOf(props.call).length === 0
+  const diffs = () => diffsOf(props.call)
+  const failed = () => props.call.toolOutputIsError || diffs().length === 0
+  // The card's own line names one file and its counts; several need their own heads.
+  const named = () => !failed() && props.call.status === 'complete' && props.call.detail?.diffs?.length === 1
   return (
     <>
-      <For each={diffsOf(props.call)}>
-        {diff => <Diff session={props.session} itemId={props.call.itemId} diff={diff} />}
+      <For each={diffs()}>
+        {diff => <Diff session={props.session} itemId={props.call.itemId} diff={diff} headless={named()} />}
       </For>
       <Show when={failed() || /error|warning/i.test(props.call.toolOutput ?? '')}>
         <Output session={props.session} itemId={props.call.itemId} text={props.call.toolOutput} />

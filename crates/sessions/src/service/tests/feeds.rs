@@ -164,3 +164,45 @@ async fn a_list_hears_of_every_sessions_state() {
     }
     assert_eq!(lines(&seen), "title \"hello\"\nstate Working\n");
 }
+
+#[tokio::test]
+async fn a_list_hears_of_sessions_that_are_new_taken_over_archived_and_put_back() {
+    let world = World::new().await;
+    let found = SessionId::new("outside");
+    world.fake.discovers(vec![crate::DiscoveredSession {
+        session_id: found.clone(),
+        first_message: "from the terminal".to_owned(),
+        last_activity: "2026-01-02T00:00:00.000Z".to_owned(),
+    }]);
+    world.fake.remember(&found, Vec::new(), true);
+    let mut overview = world.service.overview();
+    let session_id = world.create().await;
+    world.service.set_archived(&session_id, true).await.unwrap();
+    world.service.set_archived(&session_id, false).await.unwrap();
+    world.service.load(&found).await.unwrap();
+    let mut seen = Vec::new();
+    while seen.len() < 4 {
+        let (_, frame) = tokio::time::timeout(PATIENCE, overview.recv()).await.unwrap().unwrap();
+        let frame = serde_json::from_str(&frame.json).unwrap();
+        if matches!(frame, ServerFrame::Listed { .. }) {
+            seen.push(frame);
+        }
+    }
+    expect_test::expect![[r#"
+        listed "New session" Open
+        archived "New session" Open
+        listed "New session" Open
+        listed "from the terminal" Open
+    "#]]
+    .assert_eq(&lines(&seen));
+}
+
+#[tokio::test]
+async fn a_page_that_follows_an_archived_session_hears_of_it_in_its_feed() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    let mut reader = world.follow(&session_id).await;
+    reader.until_state(SessionState::Open).await;
+    world.service.set_archived(&session_id, true).await.unwrap();
+    assert_eq!(lines(&[reader.next().await]), "archived \"New session\" Open\n");
+}
