@@ -13,8 +13,9 @@ use std::collections::BTreeSet;
 
 use chartroom_index::IndexService;
 use chartroom_lsp::LspHandle;
+use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use futures_util::future::BoxFuture;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::app::language::Workspace;
 
@@ -29,28 +30,6 @@ pub enum Group {
     Edits,
     /// The code index
     Index,
-}
-
-/// What a client is told about a tool.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolSpec {
-    pub name: String,
-    pub description: String,
-    /// The JSON schema of its arguments.
-    pub schema: Map<String, Value>,
-    /// The JSON schema of its structured answer, where a tool has one.
-    pub output_schema: Option<Map<String, Value>>,
-    /// It changes nothing.
-    pub read_only: bool,
-}
-
-/// What a tool says.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolAnswer {
-    pub text: String,
-    /// The same as data, where a tool has it.
-    pub structured: Option<Value>,
-    pub is_error: bool,
 }
 
 /// Some tools that belong together.
@@ -110,7 +89,7 @@ impl Toolbox {
         for group in &self.groups {
             tools.extend(group.tools().await);
         }
-        tools.sort_by(|a, b| a.name.cmp(&b.name));
+        tools.sort_by_key(|tool| tool.name);
         tools
     }
 

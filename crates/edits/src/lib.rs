@@ -12,7 +12,7 @@ mod text;
 mod tools;
 
 pub use feedback::{Checker, NoChecker};
-pub use tools::{Answer, Edits, ToolSpec, all};
+pub use tools::{Edits, all};
 
 /// Why an edit was not made. Every message is for the model: what was looked for, and what is there instead.
 #[derive(Debug, thiserror::Error)]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use chartroom_protocol::lsp::CheckScope;
+use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use chartroom_workspace::{CanonicalRoot, boundary};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -14,22 +15,6 @@ use crate::feedback::{Changed, Checker, baseline, feedback};
 use crate::patch::{self, Change};
 use crate::replace::replace;
 use crate::text::Text;
-
-/// What a client is told about a tool.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolSpec {
-    pub name: &'static str,
-    pub description: &'static str,
-    /// The JSON schema of its arguments.
-    pub schema: Map<String, Value>,
-}
-
-/// What a tool says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    pub text: String,
-    pub is_error: bool,
-}
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -58,15 +43,15 @@ struct PatchParams {
 pub fn all() -> Vec<ToolSpec> {
     let path = json!({ "type": "string", "description": "Path of the file, absolute or relative to the workspace root." });
     vec![
-        ToolSpec {
-            name: "apply_patch",
-            description: "Change several files at once with a unified diff or the `*** Begin Patch` form (Add, Update, Delete, Move). All or nothing. Errors that the change brings are listed after it.",
-            schema: schema(json!({ "patch": { "type": "string" } }), &["patch"]),
-        },
-        ToolSpec {
-            name: "edit_file",
-            description: "Replace a text in a file. The text must occur exactly once unless replaceAll is set. Errors that the change brings are listed after it.",
-            schema: schema(
+        ToolSpec::changing(
+            "apply_patch",
+            "Change several files at once with a unified diff or the `*** Begin Patch` form (Add, Update, Delete, Move). All or nothing. Errors that the change brings are listed after it.",
+            schema(json!({ "patch": { "type": "string" } }), &["patch"]),
+        ),
+        ToolSpec::changing(
+            "edit_file",
+            "Replace a text in a file. The text must occur exactly once unless replaceAll is set. Errors that the change brings are listed after it.",
+            schema(
                 json!({
                     "filePath": path,
                     "oldText": { "type": "string", "description": "The text to replace, exactly as it stands in the file." },
@@ -75,15 +60,12 @@ pub fn all() -> Vec<ToolSpec> {
                 }),
                 &["filePath", "oldText", "newText"],
             ),
-        },
-        ToolSpec {
-            name: "write_file",
-            description: "Write a whole file, making its folders. Errors in it and in files that depend on it are listed after it.",
-            schema: schema(
-                json!({ "filePath": path, "content": { "type": "string" } }),
-                &["filePath", "content"],
-            ),
-        },
+        ),
+        ToolSpec::changing(
+            "write_file",
+            "Write a whole file, making its folders. Errors in it and in files that depend on it are listed after it.",
+            schema(json!({ "filePath": path, "content": { "type": "string" } }), &["filePath", "content"]),
+        ),
     ]
 }
 
@@ -120,7 +102,7 @@ impl<C: Checker> Edits<C> {
     }
 
     /// Calls a tool by name; nothing when there is no such tool.
-    pub async fn call(&self, name: &str, arguments: Value) -> Option<Answer> {
+    pub async fn call(&self, name: &str, arguments: Value) -> Option<ToolAnswer> {
         let result = match name {
             "edit_file" => self.edit_file(arguments).await,
             "write_file" => self.write_file(arguments).await,
@@ -128,8 +110,8 @@ impl<C: Checker> Edits<C> {
             _ => return None,
         };
         Some(match result {
-            Ok(text) => Answer { text, is_error: false },
-            Err(error) => Answer { text: error.to_string(), is_error: true },
+            Ok(text) => ToolAnswer::ok(text),
+            Err(error) => ToolAnswer::error(error.to_string()),
         })
     }
 

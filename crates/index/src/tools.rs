@@ -12,7 +12,7 @@ pub(crate) mod read_file;
 pub(crate) mod resolve;
 pub(crate) mod search_codebase;
 
-pub use definitions::{ToolAnswer, ToolDefinition, call, definitions};
+pub use definitions::{call, definitions};
 pub use list_codebases::render as render_list;
 
 /// A call that cannot be answered with an envelope: the input is wrong, or the index itself broke.

@@ -13,6 +13,7 @@ use chartroom_protocol::lsp::{
     DiagnosticsResponse, FileText, LspConfig, LspSetting, LspStatusResponse, RestartParams, ServerStatus,
     methods,
 };
+use chartroom_protocol::tool::ToolAnswer;
 use chartroom_transport::ResponseError;
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use serde::Serialize;
@@ -21,7 +22,6 @@ use serde_json::{Value, json};
 
 use crate::metrics;
 use crate::render;
-use crate::tools::ToolAnswer;
 
 mod borrowed;
 mod connection;

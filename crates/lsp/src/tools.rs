@@ -3,6 +3,7 @@
 //! A tool answers text. "Nothing found" and "not ready" are told apart: the first is an answer, the second an
 //! error with the reason.
 
+use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -18,32 +19,6 @@ mod goto_definition;
 mod hover;
 mod places;
 mod workspace_symbols;
-
-/// What a client is told about a tool.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolSpec {
-    pub name: &'static str,
-    pub description: &'static str,
-    /// The JSON schema of its arguments.
-    pub schema: Map<String, Value>,
-}
-
-/// What a tool says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolAnswer {
-    pub text: String,
-    pub is_error: bool,
-}
-
-impl ToolAnswer {
-    pub fn ok(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_error: false }
-    }
-
-    pub fn error(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_error: true }
-    }
-}
 
 /// Returns the tools, by name.
 pub fn all() -> Vec<ToolSpec> {

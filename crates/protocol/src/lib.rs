@@ -10,6 +10,7 @@ pub mod ids;
 pub mod project;
 pub mod session;
 pub mod stream;
+pub mod tool;
 pub mod turn;
 pub mod upsert;
 pub mod ws;

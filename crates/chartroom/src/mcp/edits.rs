@@ -25,21 +25,10 @@ impl ToolGroup for EditTools {
     }
 
     fn tools(&self) -> BoxFuture<'_, Vec<ToolSpec>> {
-        let tools = chartroom_edits::all().into_iter().map(|tool| ToolSpec {
-            name: tool.name.to_owned(),
-            description: tool.description.to_owned(),
-            schema: tool.schema,
-            output_schema: None,
-            read_only: false,
-        });
-        std::future::ready(tools.collect()).boxed()
+        std::future::ready(chartroom_edits::all()).boxed()
     }
 
     fn call<'a>(&'a self, name: &'a str, arguments: Value) -> BoxFuture<'a, Option<ToolAnswer>> {
-        async move {
-            let answer = self.edits.call(name, arguments).await?;
-            Some(ToolAnswer { text: answer.text, structured: None, is_error: answer.is_error })
-        }
-        .boxed()
+        self.edits.call(name, arguments).boxed()
     }
 }

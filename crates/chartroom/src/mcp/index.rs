@@ -23,18 +23,7 @@ impl ToolGroup for IndexTools {
     }
 
     fn tools(&self) -> BoxFuture<'_, Vec<ToolSpec>> {
-        let object = |schema: Value| match schema {
-            Value::Object(object) => Some(object),
-            _ => None,
-        };
-        let tools = tools::definitions().into_iter().map(|tool| ToolSpec {
-            name: tool.name.to_owned(),
-            description: tool.description.to_owned(),
-            schema: object(tool.input_schema).unwrap_or_default(),
-            output_schema: object(tool.output_schema),
-            read_only: tool.read_only,
-        });
-        std::future::ready(tools.collect()).boxed()
+        std::future::ready(tools::definitions()).boxed()
     }
 
     fn call<'a>(&'a self, name: &'a str, arguments: Value) -> BoxFuture<'a, Option<ToolAnswer>> {
@@ -42,9 +31,7 @@ impl ToolGroup for IndexTools {
             if !tools::definitions().iter().any(|tool| tool.name == name) {
                 return None;
             }
-            let answer = tools::call(&self.index, name, arguments).await;
-            // A non-ok envelope is an answer; only a call that makes no sense is an error.
-            Some(ToolAnswer { text: answer.text, structured: answer.structured, is_error: answer.is_error })
+            Some(tools::call(&self.index, name, arguments).await)
         }
         .boxed()
     }

@@ -28,14 +28,7 @@ impl ToolGroup for LspTools {
             if !self.service.has_tools().await {
                 return Vec::new();
             }
-            let spec = |tool: tools::ToolSpec| ToolSpec {
-                name: tool.name.to_owned(),
-                description: tool.description.to_owned(),
-                schema: tool.schema,
-                output_schema: None,
-                read_only: true,
-            };
-            tools::all().into_iter().map(spec).collect()
+            tools::all()
         }
         .boxed()
     }
@@ -46,8 +39,7 @@ impl ToolGroup for LspTools {
             {
                 return None;
             }
-            let answer = self.service.call_tool(name, arguments).await;
-            Some(ToolAnswer { text: answer.text, structured: None, is_error: answer.is_error })
+            Some(self.service.call_tool(name, arguments).await)
         }
         .boxed()
     }

@@ -199,7 +199,7 @@ async fn ec_44_br_13_br_37_req_grace_050_req_grace_055_req_grace_010_a_failing_s
     // Byte for byte what it is without any language service.
     let edit = json!({ "filePath": "a.ts", "oldText": "y", "newText": "x" });
     let bare = Edits::new(root(&project), NoChecker).call("edit_file", edit).await.unwrap();
-    assert_eq!(bare, Answer { text: "Edited a.ts (1 replacement).".to_owned(), is_error: false });
+    assert_eq!(bare, ToolAnswer::ok("Edited a.ts (1 replacement)."));
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use chartroom_protocol::lsp::methods;
+use chartroom_protocol::tool::ToolAnswer;
 use chartroom_transport::{Framing, Handler, Peer, PeerOptions, RpcError, connect};
 use chartroom_workspace::CanonicalRoot;
 use serde_json::{Value, json};
@@ -11,7 +12,6 @@ use tokio::net::UnixStream;
 use tokio::sync::watch;
 
 use super::{CALL_TOOL, UNAVAILABLE};
-use crate::tools::ToolAnswer;
 
 /// How long the host may take to say that we are welcome.
 const WELCOME_LIMIT: Duration = Duration::from_secs(10);
@@ -119,7 +119,10 @@ impl Borrowed {
         let params = json!({ "name": name, "arguments": arguments });
         let answer = self.ask(CALL_TOOL, &params, patience).await?;
         let text = answer.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(ToolAnswer { text, is_error: answer.get("isError") != Some(&Value::Bool(false)) })
+        Ok(ToolAnswer {
+            is_error: answer.get("isError") != Some(&Value::Bool(false)),
+            ..ToolAnswer::ok(text)
+        })
     }
 
     /// Leaves; the service goes on for the others.

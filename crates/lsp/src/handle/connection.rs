@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use chartroom_protocol::lsp::{Bootstrap, methods};
+use chartroom_protocol::tool::ToolAnswer;
 use chartroom_transport::{Child, Framing, Handler, Peer, PeerOptions, connect};
 use chartroom_workspace::{CanonicalRoot, ChildKind, SpawnRequest};
 use rmcp::model::CallToolRequestParams;
@@ -14,7 +15,6 @@ use tokio::sync::watch;
 
 use super::ServiceOptions;
 use crate::service::BOOTSTRAP;
-use crate::tools::ToolAnswer;
 
 /// How long the service may take to say that it is ready.
 const READY_LIMIT: Duration = Duration::from_secs(10);
@@ -156,7 +156,7 @@ impl Connection {
                     .filter_map(|block| block.as_text())
                     .map(|text| text.text.as_str())
                     .collect();
-                ToolAnswer { text: text.join("\n"), is_error: result.is_error.unwrap_or(false) }
+                ToolAnswer { is_error: result.is_error.unwrap_or(false), ..ToolAnswer::ok(text.join("\n")) }
             }
             Ok(Err(error)) => {
                 let why = self.why_closed().unwrap_or_else(|| error.to_string());

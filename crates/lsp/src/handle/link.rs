@@ -9,6 +9,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chartroom_protocol::lsp::Bootstrap;
+use chartroom_protocol::tool::ToolAnswer;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -19,7 +20,6 @@ use super::host::Host;
 use super::place::Place;
 use super::{LspHandle, ServiceOptions};
 use crate::render;
-use crate::tools::ToolAnswer;
 use chartroom_workspace::CanonicalRoot;
 
 /// How long the place may be taken by someone who lets nobody in: a host that is just ending takes a while.

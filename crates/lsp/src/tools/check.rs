@@ -9,11 +9,11 @@ use crate::render::{Limits, blocks};
 pub(super) const NAME: &str = "lsp_check";
 
 pub(super) fn spec() -> ToolSpec {
-    ToolSpec {
-        name: NAME,
-        description: "Check one file with its language servers and show its diagnostics. Starts the servers when needed.",
-        schema: schema::<FileParams>(),
-    }
+    ToolSpec::reading(
+        NAME,
+        "Check one file with its language servers and show its diagnostics. Starts the servers when needed.",
+        schema::<FileParams>(),
+    )
 }
 
 pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Result<ToolAnswer, NotReady> {

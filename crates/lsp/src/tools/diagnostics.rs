@@ -9,11 +9,11 @@ use crate::orchestrator::{NotReady, Orchestrator};
 pub(super) const NAME: &str = "lsp_diagnostics";
 
 pub(super) fn spec() -> ToolSpec {
-    ToolSpec {
-        name: NAME,
-        description: "List the diagnostics of all files that are known to have some, and say per language server whether that is current.",
-        schema: schema::<Nothing>(),
-    }
+    ToolSpec::reading(
+        NAME,
+        "List the diagnostics of all files that are known to have some, and say per language server whether that is current.",
+        schema::<Nothing>(),
+    )
 }
 
 pub(super) async fn call(orchestrator: &Orchestrator, _: Nothing) -> Result<ToolAnswer, NotReady> {

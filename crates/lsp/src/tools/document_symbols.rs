@@ -17,11 +17,11 @@ pub(super) const NAME: &str = "lsp_document_symbols";
 const MAX_DEPTH: usize = 20;
 
 pub(super) fn spec() -> ToolSpec {
-    ToolSpec {
-        name: NAME,
-        description: "List what a file defines: functions, types, members. Answers `name - line:col`, nested ones indented.",
-        schema: schema::<FileParams>(),
-    }
+    ToolSpec::reading(
+        NAME,
+        "List what a file defines: functions, types, members. Answers `name - line:col`, nested ones indented.",
+        schema::<FileParams>(),
+    )
 }
 
 pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Result<ToolAnswer, NotReady> {

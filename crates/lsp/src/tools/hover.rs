@@ -2,32 +2,22 @@
 
 use serde_json::Value;
 
-use super::places::{PlaceParams, place_params};
+use super::places::{PlaceParams, ask_at};
 use super::{ToolAnswer, ToolSpec, schema};
 use crate::orchestrator::{NotReady, Orchestrator};
 
 pub(super) const NAME: &str = "lsp_hover";
 
 pub(super) fn spec() -> ToolSpec {
-    ToolSpec {
-        name: NAME,
-        description: "Show the type and documentation of the symbol at a place.",
-        schema: schema::<PlaceParams>(),
-    }
+    ToolSpec::reading(
+        NAME,
+        "Show the type and documentation of the symbol at a place.",
+        schema::<PlaceParams>(),
+    )
 }
 
 pub(super) async fn call(orchestrator: &Orchestrator, params: PlaceParams) -> Result<ToolAnswer, NotReady> {
-    let (file, text) = orchestrator.source_file(&params.file_path)?;
-    let place = params.place(&text)?;
-    let asked = orchestrator
-        .ask_about(
-            &file,
-            "hover",
-            |can| can.hover,
-            "textDocument/hover",
-            |client| place_params(client, &file, &text, place),
-        )
-        .await?;
+    let asked = ask_at(orchestrator, &params, "hover", |can| can.hover, "textDocument/hover", None).await?;
     let text = asked.answer.get("contents").map(contents).unwrap_or_default();
     let text = text.trim();
     Ok(ToolAnswer::ok(if text.is_empty() { "No hover information available" } else { text }))

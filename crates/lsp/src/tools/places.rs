@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::client::wire;
+use crate::client::{Capabilities, Client};
 use crate::content;
 use crate::orchestrator::{Asked, NotReady, Orchestrator};
 use crate::position::{Place, nth_line, to_place, to_position};
@@ -21,7 +21,7 @@ const MAX_LINES: usize = 200;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct PlaceParams {
     /// Path of the file, absolute or relative to the workspace root.
-    pub(super) file_path: String,
+    file_path: String,
     /// Line number, from 1.
     line: u32,
     /// Column in characters, from 1. Leave it out when you give `symbol`.
@@ -68,10 +68,27 @@ fn column_of(line: &str, symbol: &str) -> Option<u32> {
     u32::try_from(line[..at].chars().count() + 1).ok()
 }
 
-/// Returns the parameters of a question about a place, in the server's own units.
-pub(super) fn place_params(client: &Client, file: &Path, text: &str, place: Place) -> Value {
-    let position = to_position(place, client.capabilities.encoding, text);
-    json!({ "textDocument": { "uri": uri::of_path(file) }, "position": position })
+/// Asks the server of a file about a place in it, in the server's own units; `context` is what the method wants beside
+/// the place.
+pub(super) async fn ask_at(
+    orchestrator: &Orchestrator,
+    params: &PlaceParams,
+    what: &str,
+    can: impl Fn(&Capabilities) -> bool,
+    method: &str,
+    context: Option<Value>,
+) -> Result<Asked, NotReady> {
+    let (file, text) = orchestrator.source_file(&params.file_path)?;
+    let place = params.place(&text)?;
+    let question = |client: &Client| {
+        let position = to_position(place, client.capabilities.encoding, &text);
+        let mut question = json!({ "textDocument": { "uri": uri::of_path(&file) }, "position": position });
+        if let Some(context) = &context {
+            question["context"] = context.clone();
+        }
+        question
+    };
+    orchestrator.ask_about(&file, what, can, method, question).await
 }
 
 /// Returns the answer's locations as `path:line:col`, one per line, in order, without doubles.

@@ -20,11 +20,11 @@ pub(super) struct Params {
 }
 
 pub(super) fn spec() -> ToolSpec {
-    ToolSpec {
-        name: NAME,
-        description: "Find symbols by name in the whole workspace, in the languages whose server runs. Answers `name - path:line:col`.",
-        schema: schema::<Params>(),
-    }
+    ToolSpec::reading(
+        NAME,
+        "Find symbols by name in the whole workspace, in the languages whose server runs. Answers `name - path:line:col`.",
+        schema::<Params>(),
+    )
 }
 
 pub(super) async fn call(orchestrator: &Orchestrator, params: Params) -> Result<ToolAnswer, NotReady> {

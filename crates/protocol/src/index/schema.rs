@@ -1,20 +1,24 @@
 //! JSON Schemas of the tools' inputs and answers, as MCP clients get them.
 
 use schemars::generate::SchemaSettings;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The schema of a type, with everything inlined: many clients look at `type` and do not follow a `$ref` (the MCP
 /// inspector then sends an object as a string).
-pub fn json_schema<T: schemars::JsonSchema>() -> Value {
+pub fn json_schema<T: schemars::JsonSchema>() -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<T>().to_value()
+    match settings.into_generator().into_root_schema_for::<T>().to_value() {
+        Value::Object(schema) => schema,
+        // "Anything": no type of ours is that.
+        _ => Map::new(),
+    }
 }
 
 /// The schema of a tool's arguments: an optional one is absent rather than null, so that its type is one word, which is
 /// what clients that turn text into arguments look for.
-pub fn input_schema<T: schemars::JsonSchema>() -> Value {
+pub fn input_schema<T: schemars::JsonSchema>() -> Map<String, Value> {
     let mut schema = json_schema::<T>();
-    without_null(&mut schema);
+    schema.values_mut().for_each(without_null);
     schema
 }
 

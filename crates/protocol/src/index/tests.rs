@@ -229,8 +229,8 @@ fn inputs_are_strict_and_have_their_defaults() {
 
 #[test]
 fn every_tool_has_schemas_of_objects() {
-    let check = |schema: Value, required: &[&str]| {
-        assert_eq!(schema["type"], "object", "{schema}");
+    let check = |schema: serde_json::Map<String, Value>, required: &[&str]| {
+        assert_eq!(schema["type"], "object", "{schema:?}");
         for field in required {
             assert!(
                 schema["required"].as_array().is_some_and(|fields| fields.contains(&json!(field))),
