@@ -220,6 +220,12 @@ story('on the phone panels are sheets, and the composer stays in sight', 'real',
   check(width <= 390, `nothing is wider than the screen: ${width}`)
   const box = await page.locator('.composer').boundingBox()
   check(box && box.y + box.height <= 844, 'the composer is in sight')
+  for (const name of [/^Model/, /^Permission mode/]) {
+    await page.getByRole('button', { name }).tap()
+    const menu = await page.getByRole('menu').boundingBox()
+    check(menu.x >= 0 && menu.x + menu.width <= 390, `a menu is on the screen: ${JSON.stringify(menu)}`)
+    await page.keyboard.press('Escape')
+  }
   await page.getByRole('button', { name: 'Show or hide the inspector' }).tap()
   await page.locator('.inspector').waitFor()
   await page.getByRole('button', { name: 'Close the panel' }).tap({ position: { x: 10, y: 400 } })

@@ -71,7 +71,7 @@ story(
     await idle(page)
     const first = await told()
     equal(Object.keys(first), ['in', 'out', 'cost', 'context'])
-    check(/^\d+ %$/.test(first.context), `the context is a share of its window: ${first.context}`)
+    check(/^(< )?\d+ %$/.test(first.context), `the context is a share of its window: ${first.context}`)
     const turn = await page.locator('.turn-end').first().innerText()
     check(/tokens · (< )?\$0\.\d\d/.test(turn), `a turn ends with tokens and cost: ${turn}`)
     await send(page, '[[say:two]]')

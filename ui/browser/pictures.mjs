@@ -167,6 +167,8 @@ const SCREENS = {
     run: async (page, { go }) => {
       await go('the nightly build')
       await page.locator('.tool.subagent').waitFor()
+      // The rows are measured in the first moment; until then the list moves.
+      await page.waitForTimeout(300)
       await page.locator('.rows').press('Home')
       await page.locator('.message.user').waitFor()
       await page.locator('.tool.shell .tool-line').first().click()

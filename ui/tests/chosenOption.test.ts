@@ -9,7 +9,11 @@ test.each([
   ['claude-haiku-5-5[1m]', 'HAIKU'],
   ['claude-opusculum-1', undefined],
   ['gpt-5.4', undefined],
-  [undefined, undefined],
+  [undefined, 'DEFAULT'],
 ])('the option in force for %s is %s', (chosen, expected) => {
   expect(chosenOption(options, chosen)?.name).toBe(expected)
+})
+
+test('without a default, nothing is said to be in force until it is told', () => {
+  expect(chosenOption(options.slice(1), undefined)).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ansiRuns, plain } from '../src/text/ansi'
 import { visible, visibleRuns } from '../src/text/escape'
-import { bytes, cost, count, duration, relativeTime } from '../src/text/format'
+import { bytes, cost, count, duration, elapsed, relativeTime } from '../src/text/format'
 
 const ESC = '\u001b'
 
@@ -75,6 +75,7 @@ describe('numbers', () => {
   it('are as a person reads them', () => {
     expect([5, 999, 1234, 12_345, 2_500_000].map(count)).toEqual(['5', '999', '1.2k', '12k', '2.5M'])
     expect([12, 3200, 72_000, 3_700_000].map(duration)).toEqual(['12 ms', '3.2 s', '1 min 12 s', '1 h 1 min'])
+    expect([-3, 12_900, 125_000, 3_700_000].map(elapsed)).toEqual(['0 s', '12 s', '2 min 5 s', '1 h 1 min'])
     expect([0, 0.004, 0.124].map(cost)).toEqual(['$0.00', '< $0.01', '$0.12'])
     expect([10, 2048, 4_200_000].map(bytes)).toEqual(['10 B', '2 KB', '4.0 MB'])
   })

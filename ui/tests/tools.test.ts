@@ -44,6 +44,14 @@ describe("a tool call's line", () => {
     )
   })
 
+  it('says why a call failed, and that it was denied, in few words', () => {
+    const failed = (toolOutput: string) => call('Skill', {}, { toolOutput, toolOutputIsError: true })
+    const wrapped = '<tool_use_error>Error: No such tool available</tool_use_error>'
+    check(failed(wrapped), 'other | Skill |  | Error: No such tool available | failed')
+    const refused = 'The user refused this. Stop, and ask what to do instead.'
+    check(failed(refused), 'other | Skill |  | denied | failed')
+  })
+
   it('names the file of a change and counts its lines', () => {
     const diffs = [{ path: `${ROOT}/a.ts`, added: 6, removed: 2, hunks: [] }]
     check(

@@ -20,6 +20,9 @@ export interface Line {
 
 type Arguments = Record<string, unknown>
 
+/** How the server's answer begins for a call that a person denied without a word. */
+const REFUSED = 'The user refused this.'
+
 export function describe(call: ToolCall, root?: string): Line {
   const kind = kindOf(call.toolName, call.detail, call.toolArguments)
   const outcome = outcomeOf(call)
@@ -134,6 +137,7 @@ function resultOf(kind: ToolKind, call: ToolCall): string {
   const { detail, toolOutput = '' } = call
   const failed = call.status === 'error' || call.toolOutputIsError
   if (kind === 'shell' && detail?.exitCode !== undefined) return `exit ${detail.exitCode}`
+  if (failed && toolOutput.startsWith(REFUSED)) return 'denied'
   if (failed) return firstLine(call.errorMessage ?? toolOutput) || 'failed'
   switch (kind) {
     case 'edit': {
@@ -206,7 +210,7 @@ function lines(output: string): number {
 
 function firstLine(output: string): string {
   const line =
-    plain(output)
+    plain(output.replaceAll(/<\/?tool_use_error>/g, ''))
       .split('\n')
       .find(line => line.trim() !== '')
       ?.trim() ?? ''

@@ -82,25 +82,24 @@ function Rows(props: { session: Session }) {
     setSeen(props.session.rows().length)
     setFollowing(false)
   }
+  /** Takes the end up again if, once all has been measured, the list still stands there. */
+  const takeUpSoon = () =>
+    setTimeout(() => {
+      if (fromEnd() < NEAR_END_PX && performance.now() - lastMove >= WHEEL_MS) setFollowing(true)
+    }, WHEEL_MS)
   // A wheel that turns up lets go before the list has moved: text that comes in within the same frame would pull it
   // back to the end, and the turn of the wheel would be lost. If it moved something else, the end is taken up again.
   const onWheel = (event: WheelEvent) => {
     hand()
     if (event.deltaY >= 0 || !scroller || scroller.scrollHeight <= scroller.clientHeight) return
     letGo()
-    setTimeout(() => {
-      if (fromEnd() < NEAR_END_PX && performance.now() - lastMove >= WHEEL_MS) setFollowing(true)
-    }, WHEEL_MS)
+    takeUpSoon()
   }
   // Who opens something in a row reads that row: it stays where it is, and what it opens grows below it.
   const onClick = (event: MouseEvent) => {
     if (!(event.target as Element).closest('[aria-expanded], .fold-button')) return
     letGo()
-    requestAnimationFrame(() =>
-      requestAnimationFrame(() => {
-        if (fromEnd() < NEAR_END_PX) setFollowing(true)
-      }),
-    )
+    takeUpSoon()
   }
   const onScroll = () => {
     if (!scroller) return

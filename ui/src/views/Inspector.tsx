@@ -271,7 +271,7 @@ function Spent(props: { session: Session }) {
                       value={share()}
                       title={`${count(usage().contextTokens ?? 0)} of ${count(usage().contextWindow ?? 0)}`}
                     />{' '}
-                    {Math.round(share() * 100)} %
+                    {share() < 0.01 ? '< 1' : Math.round(share() * 100)} %
                   </dd>
                 </>
               )}

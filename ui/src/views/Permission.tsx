@@ -45,7 +45,7 @@ export function Permission(props: {
           {agent()} wants to {purpose(props.question)}
         </span>
       </p>
-      <Show when={props.question.description}>
+      <Show when={tells(props.question) && props.question.description}>
         {description => <p class="quiet small-text">{visible(description())}</p>}
       </Show>
       <div class="question-detail">
@@ -104,6 +104,12 @@ export function Permission(props: {
       </Show>
     </>
   )
+}
+
+/** Whether the description says more than the beginning of an argument that is shown anyway. */
+function tells({ description = '', toolArguments }: PermissionQuestion): boolean {
+  const said = description.replace(/…$/, '')
+  return !Object.values(toolArguments).some(value => typeof value === 'string' && value.startsWith(said))
 }
 
 function purpose(question: PermissionQuestion): string {
