@@ -42,6 +42,10 @@ pub struct PeerOptions {
     pub notification_capacity: usize,
     /// How many of the other side's requests may be worked on at once. More are refused with an error.
     pub max_running_requests: usize,
+    /// Whether a request of the other side waits until the notifications that came before it have been handled. For a
+    /// protocol in which a request belongs to what was said before it; the handler of its notifications must then never
+    /// wait for a request.
+    pub requests_in_order: bool,
 }
 
 impl PeerOptions {
@@ -56,6 +60,7 @@ impl PeerOptions {
             outgoing_capacity: 256,
             notification_capacity: 16 * 1024,
             max_running_requests: 256,
+            requests_in_order: false,
         }
     }
 }

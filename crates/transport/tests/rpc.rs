@@ -299,6 +299,21 @@ async fn a_request_in_order_returns_after_what_came_before_its_answer() {
     assert_eq!(fixture.notifications.try_recv().unwrap().0, "text");
 }
 
+#[tokio::test]
+async fn their_request_in_order_is_handled_after_what_came_before_it() {
+    let mut fixture = fixture_with(|options| PeerOptions { requests_in_order: true, ..options });
+    fixture.say(r#"{"method":"hold"}"#).await;
+    fixture.say(r#"{"id":9,"method":"add","params":[1,2]}"#).await;
+    // An answered request of ours proves that theirs was read.
+    let answer = fixture.ask("what");
+    assert_eq!(fixture.hear().await["method"], json!("what"), "theirs was answered first");
+    fixture.say(r#"{"id":1,"result":null}"#).await;
+    answer.await.unwrap().unwrap();
+    fixture.release.notify_one();
+    assert_eq!(fixture.hear().await, json!({"jsonrpc": "2.0", "id": 9, "result": 3}));
+    assert_eq!(fixture.notifications.try_recv().unwrap().0, "hold");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_never_returns_ends_the_connection_and_not_us() {
     let mut fixture = fixture_with(|options| PeerOptions { notification_capacity: 4, ..options });

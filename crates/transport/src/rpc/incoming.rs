@@ -155,7 +155,11 @@ impl<H: Handler> Reader<H> {
         let mut running = self.running.lock();
         // Made here and not in the task: one that is cancelled before it first runs is answered too.
         let mut cancelled = CancelledAnswer { connection: connection.clone(), id: Some(id) };
+        let n_before = self.n_notifications;
         let task = self.tasks.spawn(async move {
+            if connection.options.requests_in_order {
+                connection.handled(n_before).await;
+            }
             let result = handler.request(method, params).await;
             drop(guard);
             if let Some(id) = cancelled.id.take() {

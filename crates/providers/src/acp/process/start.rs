@@ -63,6 +63,8 @@ pub(in crate::acp) async fn start(
     let options = PeerOptions {
         max_message: MAX_MESSAGE,
         cancel_method: None,
+        // A permission is asked for what was just said.
+        requests_in_order: true,
         ..PeerOptions::new(&label, Framing::Lines)
     };
     let peer = connect(stdout, stdin, options, Listener { events: sender.clone() });
