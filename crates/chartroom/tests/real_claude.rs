@@ -90,12 +90,12 @@ async fn tc_8_1b_a_tool_is_allowed_and_denied() {
         create message i1
         complete message i1 "I will use Write."
         create tool Write i2
-        question q0 Write
+        question q0 Write {"file_path":"$PROJECT/b.txt","content":"x\n"}
         state needs_you
         > answer allow
         question q0 closed
         state working
-        complete tool Write i2 -> "File created successfully at: $PROJECT/b.txt (file state is current in your context — no need to Read it back)"
+        complete tool Write i2 {"file_path":"$PROJECT/b.txt","content":"x\n"} -> "File created successfully at: $PROJECT/b.txt (file state is current in your context — no need to Read it back)"
         create message i3
         complete message i3 "Done. The tool said: File created successfully at: $PROJECT/b.txt (file state is current in your context — no need to Read it back)"
         turn 0 completed
@@ -107,12 +107,12 @@ async fn tc_8_1b_a_tool_is_allowed_and_denied() {
         create message i5
         complete message i5 "I will use Bash."
         create tool Bash i6
-        question q1 Bash
+        question q1 Bash {"command":"touch c.txt","description":"d"}
         state needs_you
         > answer deny
         question q1 closed
         state working
-        complete tool Bash i6 !> "not now"
+        complete tool Bash i6 {"command":"touch c.txt","description":"d"} !> "not now"
         create message i7
         complete message i7 "Done. The tool said: not now"
         turn 1 completed
@@ -148,8 +148,8 @@ async fn parallel_tools_each_complete_their_own_card() {
         options model claude-opus-5-5 mode bypassPermissions
         create tool Bash i1
         create tool Bash i2
-        complete tool Bash i1 -> "A"
-        complete tool Bash i2 -> "B"
+        complete tool Bash i1 {"command":"echo A; touch a.done","description":"a"} -> "A"
+        complete tool Bash i2 {"command":"until [ -e a.done ]; do sleep 0.05; done; echo B","description":"b"} -> "B"
         create message i3
         complete message i3 "Done. The tool said: B"
         turn 0 completed
@@ -190,7 +190,7 @@ async fn a_question_is_answered_with_a_choice() {
         > answer allow
         question q0 closed
         state working
-        complete tool AskUserQuestion i2 -> "Your questions have been answered: \"Which db?\"=\"PG\". You can now continue with these answers in mind."
+        complete tool AskUserQuestion i2 {"questions":[{"question":"Which db?","header":"DB","multiSelect":false,"options":[{"label":"PG","description":"p"},{"label":"SQLite","description":"s"}]}]} -> "Your questions have been answered: \"Which db?\"=\"PG\". You can now continue with these answers in mind."
         create message i3
         complete message i3 "Done. The tool said: Your questions have been answered: \"Which db?\"=\"PG\". You can now continue with these answers in mind."
         turn 0 completed
@@ -243,7 +243,7 @@ async fn tc_8_1c_an_interrupt_ends_a_stream_and_a_running_tool() {
         complete message i3 "I will use Bash."
         create tool Bash i4
         > cancel
-        complete tool Bash i4 !> "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed. Correction to the text above: this call was stopped while running, not refused before it ran. It may have run in part or in full, and its changes may have been written. No permission prompt was involved. Work it started elsewhere (a remote command, a background process) may still be running, so check before starting the same work again. The instruction to stop and wait still stands."
+        complete tool Bash i4 {"command":"echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000","description":"d"} !> "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed. Correction to the text above: this call was stopped while running, not refused before it ran. It may have run in part or in full, and its changes may have been written. No permission prompt was involved. Work it started elsewhere (a remote command, a background process) may still be running, so check before starting the same work again. The instruction to stop and wait still stands."
         turn 1 cancelled
         state open
         > send

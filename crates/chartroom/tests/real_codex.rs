@@ -86,12 +86,12 @@ async fn tc_8_2b_tools_with_permission_and_parallel() {
         create message i1
         complete message i1 "I will use exec_command."
         create tool execute i2
-        question q0 execute
+        question q0 execute {"command":"touch yes.txt","cwd":"$PROJECT"}
         state needs_you
         > answer allow
         question q0 closed
         state working
-        complete tool execute i2 -> ""
+        complete tool execute i2 {"command":"touch yes.txt","cwd":"$PROJECT"} -> ""
         create message i3
         complete message i3 "Done. The tool said: Chunk ID: _"
         turn 0 completed
@@ -103,12 +103,12 @@ async fn tc_8_2b_tools_with_permission_and_parallel() {
         create message i5
         complete message i5 "I will use exec_command."
         create tool execute i6
-        question q1 execute
+        question q1 execute {"command":"touch no.txt","cwd":"$PROJECT"}
         state needs_you
         > answer deny
         question q1 closed
         state working
-        complete tool execute i6 !> "no result: the turn ended first"
+        complete tool execute i6 {"command":"touch no.txt","cwd":"$PROJECT"} !> "no result: the turn ended first"
         turn 1 cancelled
         state open
     "#]]);
@@ -135,8 +135,8 @@ async fn parallel_tools_each_complete_their_own_card() {
         title "[[tools:[[\"exec_command\",{\"cmd\":\"echo"
         state working
         turn 0 started gpt-5.4
-        complete tool execute -> "A\n"
-        complete tool execute -> "B\n"
+        complete tool execute {"command":"echo A","cwd":"$PROJECT"} -> "A\n"
+        complete tool execute {"command":"echo B","cwd":"$PROJECT"} -> "B\n"
         create tool execute
         create tool execute
         create message i3
@@ -201,7 +201,7 @@ async fn an_interrupt_ends_a_stream_and_a_running_tool_and_a_message_waits_its_t
         complete message i5 "I will use exec_command."
         create tool execute i6
         > cancel
-        complete tool execute i6 !> "no result: the turn ended first"
+        complete tool execute i6 {"command":"echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000","cwd":"$PROJECT"} !> "no result: the turn ended first"
         turn 2 cancelled
         state open
         > kill

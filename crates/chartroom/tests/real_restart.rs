@@ -227,15 +227,15 @@ async fn claude_sessions_survive_kill_minus_9_of_the_server() {
         create message i1
         complete message i1 "I will use Bash."
         create tool Bash i2
-        question q0 Bash
+        question q0 Bash {"command":"touch c.txt","description":"d"}
         state needs_you
     "#]]);
     stories.asking.back.saw(&expect![[r#"
-        error tool Bash i0: Chartroom was stopped in the middle of this turn
+        error tool Bash i0 {"command":"touch c.txt","description":"d"}: Chartroom was stopped in the middle of this turn
         turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
         title "[[tool:Bash:{\"command\":\"touch"
         queue []
-        question q0 Bash
+        question q0 Bash {"command":"touch c.txt","description":"d"}
         state needs_you
         question q0 closed
         queue ["You asked whether you may use Bash with {\"command\":\"touch c.txt\",\"description\":\"d\"}. You may: please go on."]
@@ -255,12 +255,12 @@ async fn claude_sessions_survive_kill_minus_9_of_the_server() {
         history
         | user i0 "[[tool:Bash:{\"command\":\"touch c.txt\",\"description\":\"d\"}]]"
         | complete message i1 "I will use Bash."
-        | error tool Bash i2: Chartroom was stopped in the middle of this turn
+        | error tool Bash i2 {"command":"touch c.txt","description":"d"}: Chartroom was stopped in the middle of this turn
         | turn 0 started claude-opus-5-5
         | turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
         title "[[tool:Bash:{\"command\":\"touch"
         queue []
-        question q0 Bash
+        question q0 Bash {"command":"touch c.txt","description":"d"}
         state needs_you
         > answer allow
         question q0 closed
@@ -294,7 +294,7 @@ async fn claude_sessions_survive_kill_minus_9_of_the_server() {
         create tool Bash i2
     "#]]);
     stories.working.back.saw(&expect![[r#"
-        error tool Bash i0: Chartroom was stopped in the middle of this turn
+        error tool Bash i0 {"command":"setsid --wait bash -c 'echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000'","description":"d"}: Chartroom was stopped in the middle of this turn
         turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
         title "please [[tool:the call
         queue []
@@ -307,7 +307,7 @@ async fn claude_sessions_survive_kill_minus_9_of_the_server() {
         history
         | user i0 "please [[tool:the call
         | complete message i1 "I will use Bash."
-        | error tool Bash i2: Chartroom was stopped in the middle of this turn
+        | error tool Bash i2 {"command":"setsid --wait bash -c 'echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000'","description":"d"}: Chartroom was stopped in the middle of this turn
         | turn 0 started claude-opus-5-5
         | turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
         title "please [[tool:the call
@@ -412,15 +412,15 @@ async fn codex_sessions_survive_kill_minus_9_of_the_server() {
         create message i1
         complete message i1 "I will use exec_command."
         create tool execute i2
-        question q0 execute
+        question q0 execute {"command":"touch c.txt","cwd":"$PROJECT"}
         state needs_you
     "#]]);
     stories.asking.back.saw(&expect![[r#"
-        error tool execute i0: Chartroom was stopped in the middle of this turn
+        error tool execute i0 {"command":"touch c.txt","cwd":"$PROJECT"}: Chartroom was stopped in the middle of this turn
         turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
         title "[[tool:exec_command:{\"cmd\":\"touch"
         queue []
-        question q0 execute
+        question q0 execute {"command":"touch c.txt","cwd":"$PROJECT"}
         state needs_you
         question q0 closed
         queue ["You asked whether you may use execute with {\"command\":\"touch c.txt\",\"cwd\":\"$PROJECT\"}. You may: please go on."]
@@ -439,12 +439,12 @@ async fn codex_sessions_survive_kill_minus_9_of_the_server() {
         history
         | user i0 "[[tool:exec_command:{\"cmd\":\"touch c.txt\",\"sandbox_permissions\":\"require_escalated\",\"justification\":\"j\"}]]"
         | complete message i1 "I will use exec_command."
-        | error tool execute i2: Chartroom was stopped in the middle of this turn
+        | error tool execute i2 {"command":"touch c.txt","cwd":"$PROJECT"}: Chartroom was stopped in the middle of this turn
         | turn 0 started gpt-5.4
         | turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
         title "[[tool:exec_command:{\"cmd\":\"touch"
         queue []
-        question q0 execute
+        question q0 execute {"command":"touch c.txt","cwd":"$PROJECT"}
         state needs_you
         > answer allow
         question q0 closed
@@ -476,7 +476,7 @@ async fn codex_sessions_survive_kill_minus_9_of_the_server() {
         create tool execute i2
     "#]]);
     stories.working.back.saw(&expect![[r#"
-        error tool execute i0: Chartroom was stopped in the middle of this turn
+        error tool execute i0 {"command":"setsid --wait bash -c 'echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000'","cwd":"$PROJECT"}: Chartroom was stopped in the middle of this turn
         turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
         title "please [[tool:the call
         queue []
@@ -490,7 +490,7 @@ async fn codex_sessions_survive_kill_minus_9_of_the_server() {
         history
         | user i0 "please [[tool:the call
         | complete message i1 "I will use exec_command."
-        | error tool execute i2: Chartroom was stopped in the middle of this turn
+        | error tool execute i2 {"command":"setsid --wait bash -c 'echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000'","cwd":"$PROJECT"}: Chartroom was stopped in the middle of this turn
         | turn 0 started gpt-5.4
         | turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
         title "please [[tool:the call

@@ -44,7 +44,7 @@ async fn tc_7_3a_a_session_comes_back_after_a_restart_with_its_history() {
         create message i3
         complete message i3 "I will use Bash."
         create tool Bash i4
-        complete tool Bash i4 -> "A"
+        complete tool Bash i4 {"command":"echo A","description":"d"} -> "A"
         create message i5
         complete message i5 "Done. The tool said: A"
         turn 1 completed
@@ -71,7 +71,7 @@ async fn tc_7_3a_a_session_comes_back_after_a_restart_with_its_history() {
         | complete message i1 "first answer"
         | user i2 "[[tool:Bash:{\"command\":\"echo A\",\"description\":\"d\"}]]"
         | complete message i3 "I will use Bash."
-        | complete tool Bash i4 -> "A"
+        | complete tool Bash i4 {"command":"echo A","description":"d"} -> "A"
         | complete message i5 "Done. The tool said: A"
         | turn 0 started claude-opus-5-5
         | turn 0 completed
@@ -130,7 +130,7 @@ async fn tc_7_3b_a_session_comes_back_after_a_restart_with_its_history() {
         create message i3
         complete message i3 "I will use exec_command."
         create tool execute i4
-        complete tool execute i4 -> "A\n"
+        complete tool execute i4 {"command":"echo A","cwd":"$PROJECT"} -> "A\n"
         create message i5
         complete message i5 "Done. The tool said: Chunk ID: _"
         turn 1 completed
@@ -157,7 +157,7 @@ async fn tc_7_3b_a_session_comes_back_after_a_restart_with_its_history() {
         | complete message i1 "first answer"
         | user i2 "[[tool:exec_command:{\"cmd\":\"echo A\"}]]"
         | complete message i3 "I will use exec_command."
-        | complete tool execute i4 -> "A\n"
+        | complete tool execute i4 {"command":"echo A","cwd":"$PROJECT"} -> "A\n"
         | complete message i5 "Done. The tool said: Chunk ID: _"
         | turn 0 started gpt-5.4
         | turn 0 completed

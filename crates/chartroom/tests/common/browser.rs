@@ -7,8 +7,12 @@
 //!   created once, each state of a text begins with the one before it, and nothing follows its end.
 //! - A text that ends as `error` has no `create`: whether it was shown before depends on time too.
 //! - The numbers of the journal are checked, not shown: they count up by one, no frame is missing and none comes twice.
+//!   Only what a page gets when it comes back may lack numbers: of an item's states between its first and its last the
+//!   journal keeps none.
 //! - An `options` frame that changes neither the model nor the mode has no line: Codex tells its commands when it likes.
-//! - The project's folder is `$PROJECT`; the seconds of a retry and the numbers of Codex's outputs are `_`.
+//! - A tool's arguments stand where they are final: at its end and in a question. How much of them a `create` has
+//!   depends on time.
+//! - The project's folder is `$PROJECT`; the seconds of a retry, the numbers of Codex's outputs and a port are `_`.
 //!
 //! Everything else is there as it came: `session:upsert`, `turn`, `question`, `question-closed`, `queue`, `title`,
 //! `options`, `state`, `history`. What the story does itself stands between, as `> …`.
@@ -29,6 +33,8 @@ use super::{LIMIT, Server, TOKEN};
 
 /// Codex names every output of a command by a random number.
 const CHUNK: &str = "Chunk ID: ";
+/// A sleeping tool tells its process id to a port of its own.
+const PORT: &str = "/dev/tcp/127.0.0.1/";
 
 pub(crate) struct Browser {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
@@ -37,6 +43,8 @@ pub(crate) struct Browser {
     lines: Vec<String>,
     options: String,
     seq: Option<u64>,
+    /// The page has all that it had missed; from here on every number comes.
+    is_live: bool,
     turns: Names,
     items: Names,
     questions: Names,
@@ -71,6 +79,7 @@ impl Browser {
             lines: Vec::new(),
             options: String::new(),
             seq: after_seq,
+            is_live: false,
             turns: Names::default(),
             items: Names::default(),
             questions: Names::default(),
@@ -90,6 +99,7 @@ impl Browser {
             }
         }
         browser.until("state ").await;
+        browser.is_live = true;
         browser
     }
 
@@ -242,8 +252,11 @@ impl Browser {
             "session:question" => {
                 let question = &frame["question"];
                 let number = self.questions.number(&question["questionId"]);
-                let what = question["toolName"].as_str().or(question["questions"][0]["question"].as_str());
-                self.lines.push(format!("question q{number} {}", what.unwrap_or_default()));
+                let what = match question["toolName"].as_str() {
+                    Some(tool) => format!("{tool} {}", self.stable(&question["toolArguments"].to_string())),
+                    None => question["questions"][0]["question"].as_str().unwrap_or_default().to_owned(),
+                };
+                self.lines.push(format!("question q{number} {what}"));
             }
             "session:question-closed" => {
                 let number = self.questions.number(&frame["questionId"]);
@@ -280,7 +293,8 @@ impl Browser {
     fn count(&mut self, frame: &Value) {
         let seq = frame["seq"].as_u64().unwrap();
         if let Some(before) = self.seq {
-            assert_eq!(seq, before + 1, "a frame is missing or came twice: {frame}");
+            let follows = if self.is_live { seq == before + 1 } else { seq > before };
+            assert!(follows, "a frame is missing or came twice, after {before}: {frame}");
         }
         self.seq = Some(seq);
     }
@@ -355,7 +369,11 @@ impl Browser {
                     output if payload["toolOutputIsError"] == true => format!(" !> {}", self.text(output)),
                     output => format!(" -> {}", self.text(output)),
                 };
-                format!("{status} tool {name} i{number}{output}")
+                let arguments = match status {
+                    "create" => String::new(),
+                    _ => format!(" {}", self.stable(&payload["toolArguments"].to_string())),
+                };
+                format!("{status} tool {name} i{number}{arguments}{output}")
             }
         };
         Some(match payload["errorMessage"].as_str() {
@@ -364,16 +382,23 @@ impl Browser {
         })
     }
 
-    /// Quotes a text, with the project's folder by its name.
+    /// Quotes a text, without what differs from run to run.
     fn text(&self, value: &Value) -> String {
-        let mut text = value.as_str().unwrap_or_default().replace(&self.project, "$PROJECT");
-        if let Some(at) = text.find(CHUNK) {
-            let (from, to) =
-                (at + CHUNK.len(), text[at + CHUNK.len()..].find(|c: char| !c.is_ascii_hexdigit()));
-            let to = to.map_or(text.len(), |length| from + length);
-            text.replace_range(from..to, "_");
+        format!("{:?}", self.stable(value.as_str().unwrap_or_default()))
+    }
+
+    /// Returns a text with the project's folder by its name and without random numbers.
+    fn stable(&self, text: &str) -> String {
+        let mut text = text.replace(&self.project, "$PROJECT");
+        for before in [CHUNK, PORT] {
+            if let Some(at) = text.find(before) {
+                let from = at + before.len();
+                let to = text[from..].find(|c: char| !c.is_ascii_hexdigit());
+                let to = to.map_or(text.len(), |length| from + length);
+                text.replace_range(from..to, "_");
+            }
         }
-        format!("{text:?}")
+        text
     }
 }
 
