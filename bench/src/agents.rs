@@ -64,6 +64,8 @@ impl Place {
         let home = self.home.path();
         vec![
             ("HOME", home.display().to_string()),
+            // What an agent leaves there when it is killed goes with the home.
+            ("TMPDIR", home.display().to_string()),
             ("CLAUDE_CONFIG_DIR", home.join(".claude").display().to_string()),
             ("ANTHROPIC_BASE_URL", self.api.anthropic_url()),
             ("ANTHROPIC_API_KEY", "sk-ant-dummy".to_owned()),

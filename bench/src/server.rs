@@ -36,6 +36,7 @@ impl Server {
             .arg(&project)
             .env_clear()
             .env("HOME", &path)
+            .env("TMPDIR", &path)
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("CHARTROOM_HOME", path.join("data"))
             .env("CHARTROOM_CONFIG", path.join("config.toml"))

@@ -44,6 +44,8 @@ export async function startReal({
   const env = {
     PATH: `${path.dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
     HOME: home,
+    // Agents that are killed leave their scratch files: here they go with the story.
+    TMPDIR: home,
     CHARTROOM_HOME: data,
     CHARTROOM_CONFIG: config,
     TERM: 'dumb',

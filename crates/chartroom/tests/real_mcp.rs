@@ -45,6 +45,7 @@ impl Scene {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.home.path())
+            .env("TMPDIR", self.home.path())
             .env("CHARTROOM_HOME", self.home.path().join("data"))
             .env("CHARTROOM_CONFIG", self.home.path().join("config.toml"));
         command

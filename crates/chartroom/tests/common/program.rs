@@ -37,6 +37,8 @@ impl Home {
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", self.path())
+            // Agents and servers that are killed leave their scratch files: here they go with the home.
+            .env("TMPDIR", self.path())
             .env("CHARTROOM_HOME", self.data())
             .stdin(Stdio::null());
         command

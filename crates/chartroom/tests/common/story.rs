@@ -107,6 +107,8 @@ impl Server {
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", place.home.root())
+            // Agents and servers that are killed leave their scratch files: here they go with the home.
+            .env("TMPDIR", place.home.root())
             .env("CHARTROOM_HOME", place.data.path("data"))
             .env("CHARTROOM_CONFIG", place.home.path("config.toml"))
             .env("CHARTROOM_TOKEN", TOKEN)

@@ -69,7 +69,8 @@ impl Stage {
         let trust = Arc::new(TrustStore::open(data.path()).unwrap());
         let root = CanonicalRoot::open(folder).unwrap();
         let keeper = Keeper { program: fakes::keeper(), args: Vec::new() };
-        let gate = SpawnGate::with_environment(keeper, trust.clone(), data.path(), environment(folder));
+        let gate =
+            SpawnGate::with_environment(keeper, trust.clone(), data.path(), environment(folder, data.path()));
         let launcher = Arc::new(GateLauncher::new(gate, root.clone()));
         let orchestrator = Orchestrator::new(root.clone(), config, launcher);
         Self { project, orchestrator, root, trust, _data: data }
@@ -170,7 +171,7 @@ fn link_all(from: &Path, to: &Path) {
 }
 
 /// The environment of a careless user, whose PATH leads into the workspace before it leads anywhere else.
-fn environment(folder: &Path) -> BTreeMap<OsString, OsString> {
+fn environment(folder: &Path, data: &Path) -> BTreeMap<OsString, OsString> {
     let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     // What a test run sets for itself is not the user's environment.
     env.retain(|name, _| !name.to_string_lossy().starts_with("CARGO_") || name == "CARGO_HOME");
@@ -178,5 +179,7 @@ fn environment(folder: &Path) -> BTreeMap<OsString, OsString> {
         vec!["".into(), ".".into(), folder.to_owned(), test_tools::dir().join("py/bin")];
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     env.insert("PATH".into(), std::env::join_paths(path).unwrap());
+    // A server that is killed leaves its scratch files: here they go with the test.
+    env.insert("TMPDIR".into(), data.into());
     env
 }

@@ -55,7 +55,10 @@ impl Stage {
     pub(crate) fn command(&self, program: PathBuf, variables: &[(&str, &str)]) -> AgentCommand {
         let mut env: BTreeMap<OsString, OsString> =
             variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
-        env.insert("HOME".into(), self.home.root().into());
+        // What an agent leaves in its temporary folder when it is killed goes with the home.
+        for folder in ["HOME", "TMPDIR"] {
+            env.insert(folder.into(), self.home.root().into());
+        }
         AgentCommand {
             cli_type: CliType::from("fake"),
             name: "Fake agent".to_owned(),

@@ -38,6 +38,7 @@ async fn no_agent_starts_untrusted_and_no_vector_fires_but_all_are_live_when_tru
     let environment = BTreeMap::from([
         ("PATH".into(), hostile.careless_path().into()),
         ("HOME".into(), home.path().into()),
+        ("TMPDIR".into(), home.path().into()),
     ]);
     let gate = SpawnGate::with_environment(keeper, Arc::clone(&trust), data.path(), environment);
     let root = CanonicalRoot::open(hostile.root()).expect("the repository is there");
