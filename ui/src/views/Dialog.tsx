@@ -1,7 +1,7 @@
 // A modal dialog: the browser's own element keeps the focus inside, gives it back, and closes on Escape.
 // Keys of the page below are not meant while one is open.
 
-import { type JSX, onMount } from 'solid-js'
+import { type JSX, onMount, Show } from 'solid-js'
 
 /** Whether a dialog lies above the page: then Escape is its own. */
 export const dialogOpen = () => document.querySelector('dialog[open]') !== null
@@ -21,5 +21,16 @@ export function Dialog(props: { label: string; class?: string; onClose(): void; 
     >
       <div class="dialog-body">{props.children}</div>
     </dialog>
+  )
+}
+
+/** Why what was asked for in a dialog did not happen. */
+export function Failure(props: { text: string }) {
+  return (
+    <Show when={props.text}>
+      <p class="failure" role="alert">
+        {props.text}
+      </p>
+    </Show>
   )
 }

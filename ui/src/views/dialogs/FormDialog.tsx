@@ -1,7 +1,7 @@
 // Asks for one line of text; what is wrong with it is told below it, and nothing that was typed is lost.
 
-import { createSignal, Show } from 'solid-js'
-import { Dialog } from '../Dialog'
+import { createSignal } from 'solid-js'
+import { Dialog, Failure } from '../Dialog'
 
 export function FormDialog(props: {
   title: string
@@ -55,11 +55,7 @@ export function FormDialog(props: {
             }}
           />
         </label>
-        <Show when={failure()}>
-          <p class="failure" role="alert">
-            {failure()}
-          </p>
-        </Show>
+        <Failure text={failure()} />
         <div class="dialog-foot">
           <button type="button" class="button" onClick={props.onClose}>
             Cancel

@@ -1,10 +1,10 @@
 // Asks whether a folder may run programs. Shows its real path, control characters made visible.
 
-import { createSignal, Show } from 'solid-js'
+import { createSignal } from 'solid-js'
 import type { Project } from '../../protocol'
 import { useApp } from '../../store/app'
 import { visible } from '../../text/escape'
-import { Dialog } from '../Dialog'
+import { Dialog, Failure } from '../Dialog'
 import { Icon } from '../Icon'
 
 export function TrustDialog(props: { project: Project; next?: (() => void) | undefined }) {
@@ -35,11 +35,7 @@ export function TrustDialog(props: { project: Project; next?: (() => void) | und
         Without trust you can read and search it here; nothing in it is run. You can take trust back at any
         time.
       </p>
-      <Show when={failure()}>
-        <p class="failure" role="alert">
-          {failure()}
-        </p>
-      </Show>
+      <Failure text={failure()} />
       <div class="dialog-foot">
         <button type="button" class="button" autofocus onClick={() => app.askTrust(undefined)}>
           Not now
