@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use chartroom_protocol::index::{FreshnessDecision, FreshnessMode, SyncStats};
+use chartroom_protocol::index::{ActiveMutation, FreshnessDecision, FreshnessMode, SyncStats};
 
 use crate::lease::LeaseError;
 use crate::service::{Core, GateFacts, lock};
@@ -109,10 +109,9 @@ pub(crate) fn ensure_freshness(
     if !Path::new(root).is_dir() {
         return finish(FreshnessDecision::of(FreshnessMode::SkippedMissingPath), None);
     }
-    let building =
-        core.active(root).is_some_and(|active| matches!(active.action.as_str(), "create" | "reindex"));
-    if building {
-        return finish(FreshnessDecision::of(FreshnessMode::SkippedIndexing), None);
+    if let Some(active) = core.active(root).filter(ActiveMutation::is_build) {
+        let conflict = LeaseError::Held(Box::new(active));
+        return finish(FreshnessDecision::of(FreshnessMode::SkippedIndexing), Some(conflict));
     }
     let sync = core.sync_of(root);
     let mut last = lock(&sync.last);
@@ -141,7 +140,7 @@ pub(crate) fn ensure_freshness(
     let (mut decision, conflict) = match run::sync(core, root, purpose, &signature) {
         Ok(done) => (done, None),
         Err(run::SyncError::Conflict(conflict)) => {
-            let building = matches!(&conflict, LeaseError::Held(active) if matches!(active.action.as_str(), "create" | "reindex"));
+            let building = matches!(&conflict, LeaseError::Held(active) if active.is_build());
             let mode = if building { FreshnessMode::SkippedIndexing } else { FreshnessMode::SyncFailed };
             let mut decision = FreshnessDecision::of(mode);
             decision.error_message = Some(conflict.to_string());

@@ -158,7 +158,7 @@ pub(super) fn refused(
     refusal: LeaseError,
 ) -> ManageIndexResponse {
     match refusal {
-        LeaseError::Held(active) if matches!(active.action.as_str(), "create" | "reindex") => {
+        LeaseError::Held(active) if active.is_build() => {
             let view = core.view();
             let progress = core.progress(root).or_else(|| progress_of(view.doc.codebases.get(root)));
             let text =

@@ -20,8 +20,7 @@ pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
     let view = core.view();
     let info = view.doc.codebases.get(root);
     let active = core.active(root);
-    let building =
-        active.as_ref().is_some_and(|active| matches!(active.action.as_str(), "create" | "reindex"));
+    let building = active.as_ref().is_some_and(|active| active.is_build());
     let checked = core.proof(root);
     let verdict = gates::decide(
         EntryState::of(info),

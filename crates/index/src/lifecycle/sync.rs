@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use chartroom_protocol::index::{
-    FreshnessMode, Hints, IndexStatus, ManageAction, ManageHint, ManageIndexParams, ManageIndexResponse,
+    ActiveMutation, FreshnessMode, Hints, IndexStatus, ManageAction, ManageHint, ManageIndexParams,
+    ManageIndexResponse,
 };
 
 use super::{Target, answer};
@@ -23,7 +24,7 @@ pub(super) fn sync(core: &Arc<Core>, params: &ManageIndexParams, target: &Target
     let view = core.view();
     let info = view.doc.codebases.get(root);
     let active = core.active(root);
-    if let Some(active) = active.filter(|active| matches!(active.action.as_str(), "create" | "reindex")) {
+    if let Some(active) = active.filter(ActiveMutation::is_build) {
         return answer::refused(core, params, root, LeaseError::Held(Box::new(active)));
     }
     let checked = core.proof(root);

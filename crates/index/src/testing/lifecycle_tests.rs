@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use chartroom_protocol::index::*;
 
 use super::{Bench, Fault};
+use crate::lease::LeaseError;
 use crate::lifecycle;
+use crate::sync::{self, Purpose};
 
 #[test]
 fn create_then_status_then_search() {
@@ -54,6 +56,23 @@ fn while_a_build_runs_every_mutation_is_not_ready() {
     assert_eq!(list.codebases[0].progress_pct, Some(0.0));
     managed.job.unwrap().run();
     assert_eq!(bench.manage(ManageAction::Status).status, IndexStatus::Ok);
+}
+
+#[test]
+fn a_build_that_begins_under_a_sync_s_hands_is_told_as_one_that_ran_before() {
+    let bench = Bench::indexed();
+    let lease = bench.core.leases.acquire(&bench.root, ManageAction::Reindex, "run_other").unwrap();
+    // As the sync is asked, past its own look at who is at work.
+    let freshness = sync::ensure_freshness(&bench.core, &bench.root, 0, Purpose::Explicit);
+    assert_eq!(freshness.decision.mode, FreshnessMode::SkippedIndexing);
+    let conflict = freshness.conflict.expect("who builds is told");
+    assert!(
+        matches!(&conflict, LeaseError::Held(active) if active.operation_id == "run_other"),
+        "{conflict}"
+    );
+    drop(lease);
+    let freshness = sync::ensure_freshness(&bench.core, &bench.root, 0, Purpose::Explicit);
+    assert_eq!((freshness.decision.mode, freshness.conflict.is_none()), (FreshnessMode::Synced, true));
 }
 
 #[test]

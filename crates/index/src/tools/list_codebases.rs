@@ -28,8 +28,7 @@ pub(crate) fn list(core: &Core) -> ListCodebasesResponse {
 }
 
 fn listed(core: &Core, root: &str, info: &CodebaseInfo) -> ListedCodebase {
-    let building =
-        core.active(root).is_some_and(|active| matches!(active.action.as_str(), "create" | "reindex"));
+    let building = core.active(root).is_some_and(|active| active.is_build());
     let checked = core.proof(root);
     let fingerprint = FingerprintGate::of(Some(info), &core.fingerprint);
     let verdict = gates::decide(EntryState::of(Some(info)), fingerprint, building, checked.proof);

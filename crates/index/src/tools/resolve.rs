@@ -70,10 +70,7 @@ pub(crate) fn canonical_of(path: &str) -> Result<String, ToolError> {
 }
 
 fn judge(context: ReadContext<'_>, root: &str, info: Option<CodebaseInfo>, path: &str) -> Resolved {
-    let building = context
-        .gate
-        .active(root)
-        .is_some_and(|active| matches!(active.action.as_str(), "create" | "reindex"));
+    let building = context.gate.active(root).is_some_and(|active| active.is_build());
     let checked = context.gate.proof(root);
     let verdict = gates::decide(
         EntryState::of(info.as_ref()),

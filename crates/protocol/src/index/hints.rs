@@ -212,6 +212,13 @@ pub struct ActiveMutation {
     pub operation_id: String,
 }
 
+impl ActiveMutation {
+    /// Tells whether an index is being built, from nothing or anew.
+    pub fn is_build(&self) -> bool {
+        matches!(self.action.as_str(), "create" | "reindex")
+    }
+}
+
 /// A live runtime on the same data folder that is set up differently.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
