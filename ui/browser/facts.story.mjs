@@ -3,7 +3,7 @@
 
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { check, equal, idle, send, start, story, until } from './harness.mjs'
+import { check, command, equal, idle, send, start, story, until } from './harness.mjs'
 
 const FIRST_LOAD_BYTES = 150 * 1024
 
@@ -104,9 +104,7 @@ story('what fills the context is asked of the agent when a person wants to know'
   await until('it is asked again after the turn', () => asked === 2)
   await stage.axe(page, 'what fills the context')
   // An agent that has ended cannot tell; another one does not.
-  await page.keyboard.press('Control+k')
-  await page.keyboard.type('end this session')
-  await page.keyboard.press('Enter')
+  await command(page, 'end this session')
   await page.getByText('The agent has ended').waitFor()
   await fold.getByText('What fills it').click()
   await fold.getByText('What fills it').click()
@@ -143,11 +141,6 @@ story('who looks elsewhere is told that a session needs them or has finished', '
       }),
   })
   const told = () => page.evaluate(() => globalThis.told)
-  const command = async words => {
-    await page.keyboard.press('Control+k')
-    await page.keyboard.type(words)
-    await page.keyboard.press('Enter')
-  }
   const ask = { name: 'Bash', input: { command: 'touch made', description: 'Make a file' } }
   await real.model.keep('ask', [{ pieces: [{ text: 'one ' }, { gate: 'ask' }] }, { tool: ask }])
   await start(page)
@@ -156,8 +149,8 @@ story('who looks elsewhere is told that a session needs them or has finished', '
   real.model.open('first')
   await idle(page)
   equal(await told(), [], 'nobody asked for it')
-  await command('notify me')
-  await command('play a sound')
+  await command(page, 'notify me')
+  await command(page, 'play a sound')
   await send(page, '[[answer:ask]]')
   await real.model.reached('ask')
   await start(page)

@@ -219,6 +219,15 @@ export async function send(page, text) {
   await page.keyboard.press('Enter')
 }
 
+/** Runs a command of the palette: the first that these words find. */
+export async function command(page, words) {
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').fill(words)
+  await page.getByRole('option', { name: new RegExp(words, 'i') }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.locator('dialog').waitFor({ state: 'detached' })
+}
+
 /** The texts of the agent's messages that are in the page. */
 export const agentTexts = page => page.locator('.message.agent .said').allInnerTexts()
 

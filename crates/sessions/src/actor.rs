@@ -160,9 +160,9 @@ pub(crate) struct Actor {
     in_doubt: Option<Doubt>,
     /// The turn of that message, if the journal has its beginning: it is not written twice.
     begun: Option<TurnId>,
-    /// Whether the agent ever said anything here, or ended a turn without a word. Before that it need not have kept the
-    /// conversation.
-    spoken: bool,
+    /// Whether the agent ever ended a turn here, or came with a history. Before that it need not have kept the
+    /// conversation: Claude writes its file some time after its first words.
+    kept: bool,
     questions: Vec<PendingQuestion>,
     next_seq: u64,
     /// When the last row was written, ISO 8601 UTC.

@@ -84,7 +84,7 @@ pub trait AgentHandle: Send + Sync {
 
 /// A session as the provider hands it over: the way in, the way out, and what was said before.
 pub struct ProviderSession {
-    /// The CLI's own id, so that resume works after a restart of ours. If an unused session was loaded and the CLI
+    /// The CLI's own id, so that resume works after a restart of ours. If the CLI had not kept a session and
     /// could not begin it under its old id, this differs from the id asked for: it is kept, and the next
     /// [`LoadOptions`] have it as [`AGENTS_ID`] among the provider's options.
     pub session_id: SessionId,
@@ -156,8 +156,8 @@ pub struct LoadOptions {
     pub model: Option<String>,
     pub mode: Option<String>,
     pub provider_options: Map<String, Value>,
-    /// Nothing was ever said in it. An agent that keeps no such conversation begins it again under the same id.
-    pub unused: bool,
+    /// The agent never ended a turn in it, and may not have kept it: then it begins it again under the same id.
+    pub may_be_unkept: bool,
 }
 
 /// A conversation that the user had with the agent outside Chartroom.

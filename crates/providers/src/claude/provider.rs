@@ -93,10 +93,10 @@ impl Provider for ClaudeProvider {
         let settings =
             Settings { model: options.model, mode: options.mode, provider_options: options.provider_options };
         let Some(file) = file else {
-            if !options.unused {
+            if !options.may_be_unkept {
                 return Err(ProviderError::session_not_found(session_id));
             }
-            // The CLI makes the file with the first message.
+            // The CLI makes the file some time after its first words.
             let conversation = Conversation::New(session_id.clone());
             let started = self.starter.start(&options.project_dir, conversation, &settings).await?;
             return Ok(hand_over(started, History::empty()));

@@ -85,7 +85,7 @@ impl Stage {
             model: None,
             mode: None,
             provider_options: Map::new(),
-            unused: false,
+            may_be_unkept: false,
         }
     }
 }

@@ -52,13 +52,12 @@ impl Actor {
         }
         self.staged.push(Staged::Row(row));
         if !is_users {
-            self.spoken = true;
             self.stage_taken_in(&turn_id);
         }
     }
 
     pub(super) fn stage_turn(&mut self, event: &TurnEvent) {
-        self.spoken |= event.is_answered();
+        self.kept |= event.is_answered();
         let json = serde_json::to_string(event).expect("a turn event has string keys only");
         let row = NewRow {
             seq: self.take_seq(),

@@ -80,7 +80,7 @@ impl Actor {
             model: self.session.model.clone(),
             mode: self.session.mode.clone(),
             provider_options: self.session.provider_options.clone(),
-            unused: !self.spoken,
+            may_be_unkept: !self.kept,
         };
         let import = Import {
             store: self.store.clone(),
@@ -121,7 +121,7 @@ impl Actor {
         };
         self.next_seq = opened.imported.next_seq;
         if opened.imported.n_items > 0 {
-            self.spoken = true;
+            self.kept = true;
             self.broadcast.start_over();
         }
         if opened.imported.was_taken {

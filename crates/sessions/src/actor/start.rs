@@ -91,7 +91,7 @@ impl Actor {
             handed: None,
             in_doubt,
             begun,
-            spoken: open.spoken,
+            kept: open.kept,
             questions: questions
                 .into_iter()
                 .map(|question| PendingQuestion { question, stale: true })

@@ -77,8 +77,8 @@ pub struct OpenState {
     pub taken: HashSet<TurnId>,
     /// Turns whose user message is shown, among the last ones.
     pub said: HashSet<TurnId>,
-    /// Whether the agent ever said anything, or ended a turn without a word.
-    pub spoken: bool,
+    /// Whether the agent ever ended a turn, or came with a history: it has kept the conversation.
+    pub kept: bool,
     /// Items of those turns that were being written, at their last state.
     pub items: Vec<Upsert>,
     /// The last thing a user said.
@@ -294,7 +294,7 @@ fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError
     let mut found = statement.query([key])?;
     while let Some(row) = found.next()? {
         let event: TurnEvent = from_json(0, row.get_ref(0)?.as_str().unwrap_or_default())?;
-        state.spoken |= event.is_answered();
+        state.kept |= event.is_answered();
         if event.is_terminal() {
             state.taken.insert(event.turn_id().clone());
             state.turns.retain(|open| open.turn_id() != event.turn_id());
@@ -319,7 +319,10 @@ fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError
             state.n_last_said += usize::from(!said_before_it);
             state.said.insert(upsert.turn_id.clone());
         } else {
-            state.spoken = true;
+            // What came from the agent's own history has no turns here.
+            let is_ours = state.taken.contains(&upsert.turn_id)
+                || state.turns.iter().any(|turn| *turn.turn_id() == upsert.turn_id);
+            state.kept |= !is_ours;
             state.taken.insert(upsert.turn_id.clone());
         }
         if matches!(upsert.status, UpsertStatus::Create | UpsertStatus::Update)

@@ -41,8 +41,8 @@ pub(in crate::acp) enum Beginning<'a> {
         session_id: &'a SessionId,
         /// As the agent knows it.
         agents_id: &'a SessionId,
-        /// Nothing was said in it; an agent that did not keep it begins a new one in its place.
-        unused: bool,
+        /// The agent never ended a turn in it; if it has not kept it, it begins a new one in its place.
+        may_be_unkept: bool,
     },
 }
 
@@ -144,7 +144,7 @@ async fn open(
     let mut offered = Offered::default();
     match beginning {
         Beginning::New => create(peer, project_dir, mcp_servers, offered).await,
-        Beginning::Load { session_id, agents_id, unused } => {
+        Beginning::Load { session_id, agents_id, may_be_unkept } => {
             if capabilities.pointer("/agentCapabilities/loadSession") != Some(&Value::Bool(true)) {
                 let message = "this agent cannot load an earlier session; create a new one";
                 return Err(Refusal::Error(ProviderError::create_failed(message)));
@@ -156,7 +156,7 @@ async fn open(
                     offered.take(&loaded);
                     Ok(Opened { session_id: agents_id.clone(), offered, history })
                 }
-                Err(Refusal::Error(error)) if unused && error.code == ErrorCode::SessionNotFound => {
+                Err(Refusal::Error(error)) if may_be_unkept && error.code == ErrorCode::SessionNotFound => {
                     create(peer, project_dir, mcp_servers, offered).await
                 }
                 Err(refusal) => Err(refusal),

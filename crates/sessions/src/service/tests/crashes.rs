@@ -256,20 +256,34 @@ async fn a_message_in_doubt_that_a_person_removes_is_not_delivered_and_its_turn_
 }
 
 #[tokio::test]
-async fn a_conversation_in_which_the_agent_never_said_a_word_may_be_begun_again() {
+async fn a_conversation_in_which_the_agent_never_ended_a_turn_may_be_begun_again() {
     let world = World::new().await;
     let session_id = world.create().await;
-    let sent = world.send(&session_id, "once").await;
-    let agent = world.agent(&session_id);
-    assert_eq!(agent.next_turn().await, sent.turn_id);
-    agent.start_turn(&sent.turn_id).await;
-    agent.vanish();
-    world.until(&session_id, SessionState::Dead).await;
-    world.service.load(&session_id).await.unwrap();
+    // An agent writes down what was said some time after it said it.
+    for says_something in [false, true] {
+        let sent = world.send(&session_id, "once").await;
+        let agent = world.agent(&session_id);
+        assert_eq!(agent.next_turn().await, sent.turn_id);
+        agent.start_turn(&sent.turn_id).await;
+        if says_something {
+            agent.text(&sent.turn_id, "word", UpsertStatus::Create, "I").await;
+        }
+        agent.vanish();
+        world.until(&session_id, SessionState::Dead).await;
+        world.service.load(&session_id).await.unwrap();
+    }
     let world = world.restart().await;
     world.service.load(&session_id).await.unwrap();
-    let unused: Vec<bool> = world.fake.loads().into_iter().map(|(_, options)| options.unused).collect();
-    assert_eq!(unused, [true, true]);
+    world.fake.behave(|behaviour| behaviour.plays = Some(1));
+    let mut reader = world.follow(&session_id).await;
+    world.send(&session_id, "again").await;
+    reader.until(|frame| matches!(frame, ServerFrame::Turn { payload, .. } if payload.is_answered())).await;
+    drop(reader);
+    let world = world.restart().await;
+    world.service.load(&session_id).await.unwrap();
+    let may_be_unkept: Vec<bool> =
+        world.fake.loads().into_iter().map(|(_, options)| options.may_be_unkept).collect();
+    assert_eq!(may_be_unkept, [true, true, true, false]);
 }
 
 /// Says "go on" once and has it answered, says it again, and dies while that is handed over. The agent's history has

@@ -50,6 +50,13 @@ async fn a_session_made_outside_is_listed_and_opening_it_adopts_it_with_its_hist
         2 history ["complete user \"rename it\"", "complete agent \"renamed\""] []
     "#]]
     .assert_eq(&lines(&[reader.next().await]));
+
+    // What it has told us it has kept: it is not begun again in silence if the agent lost it since.
+    drop(reader);
+    let world = world.restart().await;
+    world.service.load(&session_id).await.unwrap();
+    let loads = world.fake.loads();
+    assert!(!loads.last().unwrap().1.may_be_unkept);
 }
 
 #[tokio::test]
