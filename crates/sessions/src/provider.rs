@@ -158,6 +158,8 @@ pub struct LoadOptions {
     pub provider_options: Map<String, Value>,
     /// The agent never ended a turn in it, and may not have kept it: then it begins it again under the same id.
     pub may_be_unkept: bool,
+    /// Whether a history without dates is of use. Where the journal has the conversation it tells nothing new.
+    pub wants_undated_history: bool,
 }
 
 /// A conversation that the user had with the agent outside Chartroom.

@@ -107,7 +107,12 @@ impl Provider for AcpProvider {
         let (model, mode) = (options.model.as_deref(), options.mode.as_deref());
         let agents_id = options.provider_options.get(AGENTS_ID).and_then(Value::as_str).map(SessionId::from);
         let agents_id = agents_id.as_ref().unwrap_or(session_id);
-        let beginning = Beginning::Load { session_id, agents_id, may_be_unkept: options.may_be_unkept };
+        let beginning = Beginning::Load {
+            session_id,
+            agents_id,
+            may_be_unkept: options.may_be_unkept,
+            wants_history: options.wants_undated_history,
+        };
         self.start(&options.project_dir, beginning, model, mode).await
     }
 

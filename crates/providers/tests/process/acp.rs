@@ -9,7 +9,7 @@ use chartroom_protocol::stream::Origin;
 use chartroom_protocol::upsert::UpsertBody;
 use chartroom_providers::Patience;
 use chartroom_providers::acp::{AcpConfig, AcpProvider};
-use chartroom_sessions::{History, Provider, ProviderOutput, ProviderSession};
+use chartroom_sessions::{History, LoadOptions, Provider, ProviderOutput, ProviderSession};
 use chartroom_testkit::fakes;
 use futures_util::StreamExt;
 
@@ -66,6 +66,21 @@ async fn tc_4_1b_load_replays_the_history() {
     );
     assert_eq!(items[0].turn_id.as_str(), "fake-session-1:history:1");
     assert_eq!(items[4].turn_id.as_str(), "fake-session-1:history:2");
+    send(&session, "t1", "hello").await;
+    assert_eq!(
+        until(&mut session, "ended").await,
+        ["started t1 fake-model", "message \"hello\"", "ended Completed"]
+    );
+}
+
+#[tokio::test]
+async fn a_history_that_nobody_wants_is_passed_over_and_the_session_goes_on() {
+    let stage = Stage::new();
+    let options = LoadOptions { wants_undated_history: false, ..stage.load() };
+    let loaded = provider(&stage, &[]).load_session(&SessionId::from("fake-session-1"), options).await;
+    let mut session = loaded.expect("the session is there");
+    let history = std::mem::replace(&mut session.history, History::empty());
+    assert_eq!(history.items.count().await, 0);
     send(&session, "t1", "hello").await;
     assert_eq!(
         until(&mut session, "ended").await,

@@ -86,6 +86,7 @@ impl Stage {
             mode: None,
             provider_options: Map::new(),
             may_be_unkept: false,
+            wants_undated_history: true,
         }
     }
 }

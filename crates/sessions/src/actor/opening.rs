@@ -81,6 +81,7 @@ impl Actor {
             mode: self.session.mode.clone(),
             provider_options: self.session.provider_options.clone(),
             may_be_unkept: !self.kept,
+            wants_undated_history: self.last_at.is_none() || self.in_doubt.is_some(),
         };
         let import = Import {
             store: self.store.clone(),

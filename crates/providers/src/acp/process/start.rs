@@ -43,6 +43,8 @@ pub(in crate::acp) enum Beginning<'a> {
         agents_id: &'a SessionId,
         /// The agent never ended a turn in it; if it has not kept it, it begins a new one in its place.
         may_be_unkept: bool,
+        /// Whether what was said is of use; a long one takes its time.
+        wants_history: bool,
     },
 }
 
@@ -144,14 +146,15 @@ async fn open(
     let mut offered = Offered::default();
     match beginning {
         Beginning::New => create(peer, project_dir, mcp_servers, offered).await,
-        Beginning::Load { session_id, agents_id, may_be_unkept } => {
+        Beginning::Load { session_id, agents_id, may_be_unkept, wants_history } => {
             if capabilities.pointer("/agentCapabilities/loadSession") != Some(&Value::Bool(true)) {
                 let message = "this agent cannot load an earlier session; create a new one";
                 return Err(Refusal::Error(ProviderError::create_failed(message)));
             }
             let request = LoadSessionRequest::new(agents_id.as_str().to_owned(), project_dir);
             let request = with_servers(serde_json::to_value(request), mcp_servers.clone());
-            match load(peer, events, provider_id, session_id, request, &mut offered).await {
+            let replay = Replay::new(session_id, provider_id, wants_history);
+            match load(peer, events, replay, request, &mut offered).await {
                 Ok((loaded, history)) => {
                     offered.take(&loaded);
                     Ok(Opened { session_id: agents_id.clone(), offered, history })
@@ -185,12 +188,10 @@ async fn create(
 async fn load(
     peer: &Peer,
     events: &mut mpsc::Receiver<Event>,
-    provider_id: &str,
-    session_id: &SessionId,
+    mut replay: Replay,
     request: Value,
     offered: &mut Offered,
 ) -> Result<(Value, History), Refusal> {
-    let mut replay = Replay::new(session_id, provider_id);
     let answer = peer.request_in_order("session/load", request);
     tokio::pin!(answer);
     let loaded = loop {
@@ -206,7 +207,7 @@ async fn load(
     };
     let loaded = loaded.map_err(|error| match &error {
         RpcError::Response(response) if response.code == NOT_FOUND => {
-            Refusal::Error(ProviderError::session_not_found(session_id).with_cause(error.clone()))
+            Refusal::Error(ProviderError::session_not_found(&replay.session_id).with_cause(error.clone()))
         }
         _ => refusal("session/load", error),
     })?;
@@ -215,6 +216,16 @@ async fn load(
     }
     Ok((loaded, replay.finish()))
 }
+
+/// The updates of which a conversation is made.
+const SAID: [&str; 6] = [
+    "user_message_chunk",
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "tool_call",
+    "tool_call_update",
+    "plan",
+];
 
 /// The replayed conversation, through the same translation as a live one.
 struct Replay {
@@ -225,10 +236,12 @@ struct Replay {
     n_turns: u32,
     order: Vec<String>,
     items: HashMap<String, Upsert>,
+    /// Whether what was said is kept; if not, only what can be chosen is heard.
+    is_wanted: bool,
 }
 
 impl Replay {
-    fn new(session_id: &SessionId, provider_id: &str) -> Self {
+    fn new(session_id: &SessionId, provider_id: &str, is_wanted: bool) -> Self {
         Self {
             translator: Translator::new(session_id.clone(), provider_id),
             processor: UpsertProcessor::new(ProcessorConfig::default()),
@@ -237,13 +250,18 @@ impl Replay {
             n_turns: 0,
             order: Vec::new(),
             items: HashMap::new(),
+            is_wanted,
         }
     }
 
     fn update(&mut self, update: &Value, offered: &mut Offered) {
+        let kind = text(update, "/sessionUpdate");
+        if !self.is_wanted && SAID.contains(&kind) {
+            return;
+        }
         let timestamp = self.clock.now().iso();
         // ACP does not tell where a turn begins: a person's message is where.
-        if text(update, "/sessionUpdate") == "user_message_chunk" || !self.translator.is_working() {
+        if kind == "user_message_chunk" || !self.translator.is_working() {
             self.end_turn(&timestamp);
             self.n_turns += 1;
             // Counted, so that loading again makes the same ids.

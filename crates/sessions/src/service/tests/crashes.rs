@@ -194,6 +194,8 @@ async fn after_a_death_in_delivery(
             break history;
         }
     };
+    let (_, options) = world.fake.loads().pop().unwrap();
+    assert!(options.wants_undated_history, "it decides what becomes of the message");
     // Asked after all that came before it is done.
     world.service.status(&session_id).await.unwrap();
     assert_eq!(world.service.queue(&session_id).await.unwrap().messages, []);

@@ -9,7 +9,7 @@ use expect_test::expect;
 
 use super::*;
 use crate::fake::message;
-use crate::provider::DiscoveredSession;
+use crate::provider::{DiscoveredSession, LoadOptions};
 
 fn said(session_id: &SessionId, item: &str, origin: Origin, at: &str, content: &str) -> Upsert {
     let turn_id = TurnId::new("old");
@@ -55,8 +55,9 @@ async fn a_session_made_outside_is_listed_and_opening_it_adopts_it_with_its_hist
     drop(reader);
     let world = world.restart().await;
     world.service.load(&session_id).await.unwrap();
-    let loads = world.fake.loads();
-    assert!(!loads.last().unwrap().1.may_be_unkept);
+    let told = |(_, options): (_, LoadOptions)| (options.may_be_unkept, options.wants_undated_history);
+    let loads: Vec<_> = world.fake.loads().into_iter().map(told).collect();
+    assert_eq!(loads, [(true, true), (false, false)]);
 }
 
 #[tokio::test]
