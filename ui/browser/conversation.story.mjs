@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as recorded from '../mock/recorded.mjs'
 import { writeClaudeSession } from './claudeFile.mjs'
-import { agentTexts, check, equal, idle, openFound, send, start, story, until } from './harness.mjs'
+import { agentTexts, check, equal, idle, openFound, send, start, still, story, until } from './harness.mjs'
 
 const trimmed = async page => (await agentTexts(page)).map(text => text.trim())
 
@@ -148,7 +148,7 @@ story(
     await page.mouse.wheel(0, -1500)
     await page.getByRole('button', { name: 'To the end' }).waitFor()
     // Let the rows that came into sight be measured, then watch one of them.
-    await page.waitForTimeout(300)
+    await still(page)
     const key = await page.evaluate(() => {
       const top = document.querySelector('.rows').getBoundingClientRect().top
       const row = [...document.querySelectorAll('.row-item')].find(
@@ -184,11 +184,11 @@ story('what is opened stays where it is, also at the end of the list', 'real', a
   const place = () => line.evaluate(line => Math.round(line.getBoundingClientRect().top))
   // The rows are measured, and their code is coloured, in the first moment.
   await page.locator('.code-block code span').first().waitFor()
-  await page.waitForTimeout(300)
+  await still(page)
   const before = await place()
   await line.click()
   await page.locator('.tool.shell .output').waitFor()
-  await page.waitForTimeout(300)
+  await still(page)
   equal(await place(), before, 'the line that was clicked')
   await page.getByRole('button', { name: 'To the end' }).waitFor()
   await line.click()

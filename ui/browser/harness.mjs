@@ -219,6 +219,17 @@ export async function send(page, text) {
   await page.keyboard.press('Enter')
 }
 
+/** Waits until the list has stood still for half a second's frames: rows are measured, and what they moved is settled. */
+export const still = page =>
+  page.locator('.rows').evaluate(async rows => {
+    for (let same = 0, last = ''; same < 30; ) {
+      await new Promise(requestAnimationFrame)
+      const now = `${rows.scrollTop} ${rows.scrollHeight}`
+      same = now === last ? same + 1 : 0
+      last = now
+    }
+  })
+
 /** Runs a command of the palette: the first that these words find. */
 export async function command(page, words) {
   await page.keyboard.press('Control+k')

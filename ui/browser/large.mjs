@@ -117,12 +117,7 @@ export async function longReply(stage, { pace = false } = {}) {
   await real.model.keep('big', [pace ? { pieces } : { text }])
   await start(page)
   await send(page, '[[answer:big]]')
-  const opening = (async () => {
-    for (const gate of gates) {
-      await new Promise(resolve => setTimeout(resolve, PACE.ms))
-      real.model.open(gate)
-    }
-  })()
+  const opening = pace ? openSlowly(real.model, gates) : undefined
   await page.locator('.message.agent[aria-busy=true]').waitFor()
   const frames = await longFrames(page)
   const thread = await mainThread(page)
@@ -140,6 +135,13 @@ export async function longReply(stage, { pace = false } = {}) {
     .evaluate(said => said.textContent.length)
   check(said > 100_000, `the whole text is there: ${said}`)
   return { each: ms / painted, painted, count, longest }
+}
+
+async function openSlowly(model, gates) {
+  for (const gate of gates) {
+    await new Promise(resolve => setTimeout(resolve, PACE.ms))
+    model.open(gate)
+  }
 }
 
 const inPieces = text => (text.match(/.{1,20}/gs) ?? []).map(piece => ({ text: piece }))

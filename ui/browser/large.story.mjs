@@ -3,7 +3,7 @@
 
 import * as recorded from '../mock/recorded.mjs'
 import { writeClaudeSession } from './claudeFile.mjs'
-import { check, equal, openFound, story } from './harness.mjs'
+import { check, equal, openFound, still, story } from './harness.mjs'
 import { hugeChange, longReply, longSession } from './large.mjs'
 
 const rows = page => page.locator('.row-item').count()
@@ -41,7 +41,7 @@ story('earlier messages come as the reader nears them, and nothing jumps', 'real
   })
   await page.getByRole('button', { name: 'Earlier messages…' }).waitFor()
   // Let the rows that came into sight be measured, then watch the one that is read.
-  await page.waitForTimeout(300)
+  await still(page)
   const { first, read } = await page.evaluate(() => {
     const top = document.querySelector('.rows').getBoundingClientRect().top
     const all = [...document.querySelectorAll('.row-item')]
@@ -56,7 +56,7 @@ story('earlier messages come as the reader nears them, and nothing jumps', 'real
   const before = await place()
   letThrough()
   await page.waitForFunction(first => document.querySelector('.row-item')?.dataset.key !== first, first)
-  await page.waitForTimeout(300)
+  await still(page)
   const moved = Math.abs((await place()) - before)
   check(moved < 60, `what was read moved by ${moved} px`)
   equal(await page.locator('.pill').innerText(), 'To the end', 'what is older is not new')
