@@ -120,8 +120,9 @@ fn crashes_in_mid_request() {
     assert!(row["reason"].as_str().unwrap().contains("exited with status 9"), "{row}");
 }
 
+// EC-6
 #[test]
-fn ec_6_the_service_is_killed_in_mid_check() {
+fn the_service_is_killed_in_mid_check() {
     let scene = Scene::trusted("mute");
     std::fs::write(scene.shop().join("a.foo"), "fine\n").unwrap();
     let mut agent = scene.agent();

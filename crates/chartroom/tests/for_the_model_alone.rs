@@ -26,8 +26,9 @@ fn break_a_file(agent: &mut Agent, scene: &Scene) -> Value {
     agent.call("edit_file", edit)
 }
 
+// BR-12, REQ-SCOPE-030
 #[test]
-fn br_12_req_scope_030_an_answer_holds_the_formatted_text_and_no_diagnostic_as_an_object() {
+fn an_answer_holds_the_formatted_text_and_no_diagnostic_as_an_object() {
     let scene = Scene::trusted("good");
     let mut agent = scene.agent();
     let text = format!("Edited a.foo (1 replacement).\n\n{}", found("a.foo", MESSAGE));
@@ -56,8 +57,9 @@ fn br_12_req_scope_030_an_answer_holds_the_formatted_text_and_no_diagnostic_as_a
     );
 }
 
+// BR-80, REQ-EXCL-050
 #[test]
-fn br_80_req_excl_050_a_diagnostic_is_said_in_the_answer_and_rendered_nowhere_else() {
+fn a_diagnostic_is_said_in_the_answer_and_rendered_nowhere_else() {
     let scene = Scene::trusted("good");
     let mut command = scene.command(&["serve", "--port", "0", "shop"]);
     command.env("CHARTROOM_TOKEN", TOKEN);
@@ -97,8 +99,9 @@ fn br_80_req_excl_050_a_diagnostic_is_said_in_the_answer_and_rendered_nowhere_el
     assert!(!program::text_of_files(&scene.home.data().join("logs")).contains(MESSAGE));
 }
 
+// BR-68, REQ-OBS-010, REQ-OBS-030
 #[test]
-fn br_68_req_obs_010_req_obs_030_counters_are_in_the_debug_log_only_and_nothing_goes_to_the_network() {
+fn counters_are_in_the_debug_log_only_and_nothing_goes_to_the_network() {
     // Without being asked, not a line; with the debug log, every counter of the run.
     for (log, expected) in [
         (None, vec![]),
@@ -144,8 +147,9 @@ fn br_68_req_obs_010_req_obs_030_counters_are_in_the_debug_log_only_and_nothing_
     }
 }
 
+// BR-67, REQ-OBS-030
 #[test]
-fn br_67_req_obs_030_the_servers_counters_are_shown_on_its_own_door_and_it_speaks_to_nobody_else() {
+fn the_servers_counters_are_shown_on_its_own_door_and_it_speaks_to_nobody_else() {
     let scene = Scene::trusted("good");
     let mut command = scene.command(&["serve", "--port", "0", "shop"]);
     command.env("CHARTROOM_TOKEN", TOKEN);

@@ -12,8 +12,9 @@ use story::{Place, Server, SleepingTool, lives};
 
 const BYPASS: Option<&str> = Some("bypassPermissions");
 
+// TC-8.1a
 #[tokio::test]
-async fn tc_8_1a_create_send_and_stream_with_thinking() {
+async fn create_send_and_stream_with_thinking() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
     let mut browser = server.create("claude-code", None).await;
@@ -51,8 +52,9 @@ async fn tc_8_1a_create_send_and_stream_with_thinking() {
     server.stop().await;
 }
 
+// TC-8.1b
 #[tokio::test]
-async fn tc_8_1b_a_tool_is_allowed_and_denied() {
+async fn a_tool_is_allowed_and_denied() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
     let mut browser = server.create("claude-code", None).await;
@@ -199,8 +201,9 @@ async fn a_question_is_answered_with_a_choice() {
     server.stop().await;
 }
 
+// TC-8.1c
 #[tokio::test]
-async fn tc_8_1c_an_interrupt_ends_a_stream_and_a_running_tool() {
+async fn an_interrupt_ends_a_stream_and_a_running_tool() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
     let mut browser = server.create("claude-code", BYPASS).await;

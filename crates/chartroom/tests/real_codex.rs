@@ -13,8 +13,9 @@ use story::{Place, Server, SleepingTool, lives};
 
 const FULL_ACCESS: Option<&str> = Some("full-access");
 
+// TC-8.2a
 #[tokio::test]
-async fn tc_8_2a_create_send_and_stream_with_thinking() {
+async fn create_send_and_stream_with_thinking() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
     let mut browser = server.create("codex", None).await;
@@ -53,8 +54,9 @@ async fn tc_8_2a_create_send_and_stream_with_thinking() {
     server.stop().await;
 }
 
+// TC-8.2b
 #[tokio::test]
-async fn tc_8_2b_tools_with_permission_and_parallel() {
+async fn tools_with_permission_and_parallel() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
     let mut browser = server.create("codex", Some("auto")).await;

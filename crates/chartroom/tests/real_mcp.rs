@@ -69,8 +69,9 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+// BR-51, REQ-NAV-020
 #[test]
-fn br_51_req_nav_020_the_inspector_lists_and_calls_the_tools() {
+fn the_inspector_lists_and_calls_the_tools() {
     let scene = Scene::new();
     let listed = scene.inspect(&["--method", "tools/list"]);
     let names: Vec<&str> =
@@ -110,8 +111,9 @@ fn br_51_req_nav_020_the_inspector_lists_and_calls_the_tools() {
     assert_eq!(only["tools"].as_array().unwrap().len(), 3);
 }
 
+// REQ-STATUS-010
 #[test]
-fn req_status_010_the_command_line_checks_lists_calls_and_tells_the_status() {
+fn the_command_line_checks_lists_calls_and_tells_the_status() {
     let scene = Scene::new();
     let clean = scene.chartroom(&["check", "src/a.ts"]);
     assert_eq!((clean.status.code(), text(&clean.stdout).as_str()), (Some(0), ""), "{}", text(&clean.stderr));

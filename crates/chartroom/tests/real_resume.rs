@@ -11,8 +11,9 @@ use expect_test::expect;
 use serde_json::json;
 use story::{Browser, Place, Server};
 
+// TC-7.3a
 #[tokio::test]
-async fn tc_7_3a_a_session_comes_back_after_a_restart_with_its_history() {
+async fn a_session_comes_back_after_a_restart_with_its_history() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
     let mut browser = server.create("claude-code", Some("bypassPermissions")).await;
@@ -98,8 +99,9 @@ async fn tc_7_3a_a_session_comes_back_after_a_restart_with_its_history() {
     server.stop().await;
 }
 
+// TC-7.3b
 #[tokio::test]
-async fn tc_7_3b_a_session_comes_back_after_a_restart_with_its_history() {
+async fn a_codex_session_comes_back_after_a_restart_with_its_history() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
     let mut browser = server.create("codex", Some("full-access")).await;

@@ -21,8 +21,9 @@ fn code(answer: &Value) -> &str {
     answer["error"]["code"].as_str().unwrap_or_else(|| panic!("not an error: {answer}"))
 }
 
+// TC-6.1a
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tc_6_1a_create_returns_the_session_and_its_cli_type() {
+async fn create_returns_the_session_and_its_cli_type() {
     let server = FakeServer::start().await;
     for cli_type in ["claude-code", "codex"] {
         let body = json!({ "cliType": cli_type, "projectDir": server.project() });
@@ -33,8 +34,9 @@ async fn tc_6_1a_create_returns_the_session_and_its_cli_type() {
     server.stop().await;
 }
 
+// TC-6.1b
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tc_6_1b_create_with_an_unknown_cli_type_is_400() {
+async fn create_with_an_unknown_cli_type_is_400() {
     let server = FakeServer::start().await;
     let body = json!({ "cliType": "gemini", "projectDir": server.project() });
     let (status, answer) = server.ask("POST", "/api/session/create", body).await;
@@ -42,8 +44,9 @@ async fn tc_6_1b_create_with_an_unknown_cli_type_is_400() {
     server.stop().await;
 }
 
+// TC-6.1c, TC-6.1d
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tc_6_1c_tc_6_1d_the_list_is_one_projects_and_wants_to_know_which() {
+async fn the_list_is_one_projects_and_wants_to_know_which() {
     let server = FakeServer::start().await;
     let other = server.folder.path().join("other");
     std::fs::create_dir(&other).unwrap();
@@ -77,8 +80,9 @@ async fn tc_6_1c_tc_6_1d_the_list_is_one_projects_and_wants_to_know_which() {
     server.stop().await;
 }
 
+// TC-6.1e
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tc_6_1e_load_reaches_the_providers_load() {
+async fn load_reaches_the_providers_load() {
     let server = FakeServer::start().await;
     let id = server.create("codex").await;
     assert_eq!(server.ask("POST", &format!("/api/session/{id}/kill"), json!({})).await.0, 200);
@@ -91,8 +95,9 @@ async fn tc_6_1e_load_reaches_the_providers_load() {
     server.stop().await;
 }
 
+// TC-6.1f, TC-6.2b
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tc_6_1f_tc_6_2b_every_route_of_an_unknown_session_is_404() {
+async fn every_route_of_an_unknown_session_is_404() {
     let server = FakeServer::start().await;
     let answer_body = json!({ "questionId": "q", "decision": "allow" });
     let queue_body = json!({ "action": "remove", "queuedId": "q" });
@@ -119,8 +124,9 @@ async fn tc_6_1f_tc_6_2b_every_route_of_an_unknown_session_is_404() {
     server.stop().await;
 }
 
+// TC-6.2a, TC-6.2d
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tc_6_2a_tc_6_2d_send_reaches_the_provider_and_its_turn_id_is_everywhere() {
+async fn send_reaches_the_provider_and_its_turn_id_is_everywhere() {
     let server = FakeServer::start().await;
     let id = server.create("claude-code").await;
     let mut socket = server.connect().await;
@@ -156,8 +162,9 @@ async fn tc_6_2a_tc_6_2d_send_reaches_the_provider_and_its_turn_id_is_everywhere
     server.stop().await;
 }
 
+// TC-6.2c
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tc_6_2c_cancel_reaches_the_provider() {
+async fn cancel_reaches_the_provider() {
     let server = FakeServer::start().await;
     let id = server.create("codex").await;
     server.ask("POST", &format!("/api/session/{id}/send"), json!({ "message": "hello" })).await;
@@ -169,8 +176,9 @@ async fn tc_6_2c_cancel_reaches_the_provider() {
     server.stop().await;
 }
 
+// TC-6.3a, TC-6.3b
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tc_6_3a_tc_6_3b_status_tells_and_kill_ends_the_agent_and_leaves_the_list() {
+async fn status_tells_and_kill_ends_the_agent_and_leaves_the_list() {
     let server = FakeServer::start().await;
     let id = server.create("claude-code").await;
     let status_path = format!("/api/session/{id}/status");

@@ -73,8 +73,9 @@ async fn a_turn(server: &FakeServer, cli_type: &str, id: &str) {
     agent.end_turn(&turn_id, TurnStatus::Completed).await;
 }
 
+// TC-6.4b
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tc_6_4b_a_turn_reaches_the_browser_in_order_and_only_in_this_family_of_messages() {
+async fn a_turn_reaches_the_browser_in_order_and_only_in_this_family_of_messages() {
     let server = FakeServer::start().await;
     for cli_type in ["claude-code", "codex"] {
         let id = server.create(cli_type).await;
@@ -228,8 +229,9 @@ async fn an_oversized_message_closes_the_socket_and_nothing_else() {
     server.stop().await;
 }
 
+// TC-7.3a, TC-7.3b
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tc_7_3a_tc_7_3b_loading_a_session_brings_its_history_to_the_browser() {
+async fn loading_a_session_brings_its_history_to_the_browser() {
     let server = FakeServer::start().await;
     for (cli_type, fake) in [("claude-code", &server.claude), ("codex", &server.codex)] {
         let id = server.create(cli_type).await;

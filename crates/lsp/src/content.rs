@@ -43,8 +43,9 @@ fn check_length(length: u64) -> Result<(), String> {
 mod tests {
     use super::*;
 
+    // EC-36, BR-10, REQ-SCOPE-010
     #[test]
-    fn ec_36_br_10_req_scope_010_what_is_no_text_is_refused_with_the_reason() {
+    fn what_is_no_text_is_refused_with_the_reason() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a b ü.ts");
         let check = |bytes: &[u8]| {

@@ -108,8 +108,9 @@ mod tests {
         check(Encoding::Utf32, 6, 7);
     }
 
+    // EC-22, REQ-FMT-080
     #[test]
-    fn ec_22_req_fmt_080_zero_is_one() {
+    fn line_zero_is_shown_as_one() {
         let zero = Position { line: 0, character: 0 };
         assert_eq!(to_place(zero, Encoding::Utf16, Some(TEXT)), Place { line: 1, character: 1 });
         assert_eq!(to_place(zero, Encoding::Utf16, None), Place { line: 1, character: 1 });

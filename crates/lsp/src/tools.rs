@@ -101,8 +101,9 @@ mod tests {
 
     use super::*;
 
+    // REQ-NAV-010
     #[test]
-    fn req_nav_010_the_six_tools_and_the_check_with_their_arguments() {
+    fn the_six_tools_and_the_check_with_their_arguments() {
         let text: Vec<String> = all()
             .iter()
             .map(|tool| {
@@ -123,8 +124,9 @@ mod tests {
         .assert_eq(&text.join("\n"));
     }
 
+    // BR-30, REQ-CFG-080
     #[test]
-    fn br_30_req_cfg_080_no_tool_can_name_a_command_or_its_environment() {
+    fn no_tool_can_name_a_command_or_its_environment() {
         for tool in all() {
             let schema = Value::Object(tool.schema.clone()).to_string();
             for word in ["command", "\"env\"", "\"args\"", "program", "server"] {
@@ -134,8 +136,9 @@ mod tests {
         }
     }
 
+    // REQ-EXCL-010, REQ-EXCL-020, REQ-EXCL-030, BR-77, BR-78
     #[test]
-    fn req_excl_010_req_excl_020_req_excl_030_br_77_br_78_nothing_completes_fixes_or_formats() {
+    fn nothing_completes_fixes_or_formats() {
         for tool in all() {
             for word in ["complet", "code_action", "fix", "format", "rename"] {
                 assert!(!tool.name.contains(word), "{}", tool.name);

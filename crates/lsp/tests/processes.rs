@@ -74,8 +74,9 @@ async fn a_server_that_never_answers_costs_the_other_nothing_but_its_time() {
     assert_eq!(outcome, ServerOutcome::Answered { freshness: Freshness::TimedOut });
 }
 
+// EC-4, EC-5
 #[tokio::test]
-async fn ec_4_ec_5_a_server_that_exits_is_broken_and_says_why() {
+async fn a_server_that_exits_is_broken_and_says_why() {
     let (status, reason, _) = chaos("exits").await;
     assert_eq!(status, ServerState::Broken);
     assert!(
@@ -92,9 +93,9 @@ async fn a_server_that_ignores_its_shutdown_is_ended() {
     assert_eq!(chaos("stubborn").await.0, ServerState::Active);
 }
 
+// BR-45, BR-46, BR-88, REQ-ARCH-010, REQ-ARCH-020, REQ-ARCH-030, REQ-START-010
 #[tokio::test]
-async fn br_45_br_46_br_88_req_arch_010_req_arch_020_req_arch_030_req_start_010_the_service_answers_on_both_channels()
- {
+async fn the_service_answers_on_both_channels() {
     let household = Household::new("//- a.foo\nERR x\n", LspSetting::Enabled(config("good")));
     let service = household.pool().service(&household.root);
     assert!(!service.is_alive(), "nothing is started by holding a handle");
@@ -146,8 +147,9 @@ async fn one_service_is_shared_by_all_users_of_a_root_and_ends_with_the_last() {
     household::all_gone(&pids).await;
 }
 
+// EC-6, BR-21, REQ-LIFE-080, REQ-GRACE-040
 #[tokio::test]
-async fn ec_6_br_21_req_life_080_req_grace_040_a_service_that_is_killed_in_mid_check_is_dead_and_says_so() {
+async fn a_service_that_is_killed_in_mid_check_is_dead_and_says_so() {
     let household = Household::new("//- a.foo\nERR x\n", LspSetting::Enabled(config("mute")));
     let service = household.pool().service(&household.root);
     assert!(service.start().await);
@@ -173,8 +175,9 @@ async fn ec_6_br_21_req_life_080_req_grace_040_a_service_that_is_killed_in_mid_c
     service.shutdown().await;
 }
 
+// EC-52, REQ-START-020
 #[tokio::test]
-async fn ec_52_req_start_020_a_service_that_never_says_it_is_ready_is_dead() {
+async fn a_service_that_never_says_it_is_ready_is_dead() {
     let household = Household::new("//- a.foo\nERR x\n", LspSetting::default());
     let service = household.pool_of(&["hangs"]).service(&household.root);
     assert!(!service.start().await);
@@ -183,9 +186,9 @@ async fn ec_52_req_start_020_a_service_that_never_says_it_is_ready_is_dead() {
     assert!(!service.has_tools().await, "br_54, req_nav_055");
 }
 
+// EC-1, EC-2, REQ-GRACE-020, REQ-GRACE-030, REQ-GRACE-045, REQ-STATUS-035
 #[tokio::test]
-async fn ec_1_ec_2_req_grace_020_req_grace_030_req_grace_045_req_status_035_a_service_that_cannot_start_is_silently_off()
- {
+async fn a_service_that_cannot_start_is_silently_off() {
     let household = Household::new("//- a.foo\nERR x\n", LspSetting::default());
     let service = household.pool_without_program().service(&household.root);
     assert_eq!(service.check_file("a.foo", None).await, []);
@@ -194,8 +197,9 @@ async fn ec_1_ec_2_req_grace_020_req_grace_030_req_grace_045_req_status_035_a_se
     assert!(why.starts_with("LSP unavailable: service startup failed: "), "{why}");
 }
 
+// EC-30, EC-40, BR-25, BR-42, REQ-CFG-010, REQ-STATUS-050
 #[tokio::test]
-async fn ec_30_ec_40_br_25_br_42_req_cfg_010_req_status_050_switched_off_nothing_starts_and_status_says_so() {
+async fn switched_off_nothing_starts_and_status_says_so() {
     let household = Household::new("//- a.foo\nERR x\n", LspSetting::Disabled);
     let service = household.pool().service(&household.root);
     assert_eq!(service.check_file("a.foo", None).await, []);
@@ -203,9 +207,9 @@ async fn ec_30_ec_40_br_25_br_42_req_cfg_010_req_status_050_switched_off_nothing
     assert_eq!(service.status().await.unavailable.as_deref(), Some("LSP disabled by configuration"));
 }
 
+// EC-34, BR-29, BR-53, BR-81, REQ-NAV-050, REQ-CFG-070, REQ-STATUS-040
 #[tokio::test]
-async fn ec_34_br_29_br_53_br_81_req_nav_050_req_cfg_070_req_status_040_without_tools_diagnostics_and_status_stay()
- {
+async fn without_tools_diagnostics_and_status_stay() {
     let config = LspConfig { navigation_tools: false, ..config("good") };
     let household = Household::new("//- a.foo\nERR x\n", LspSetting::Enabled(config));
     let service = household.pool().service(&household.root);
@@ -228,8 +232,9 @@ async fn an_untrusted_workspace_has_a_service_and_no_server() {
     service.shutdown().await;
 }
 
+// BR-89, REQ-START-030, REQ-START-040
 #[tokio::test]
-async fn br_89_req_start_030_req_start_040_a_wrong_bootstrap_is_said_on_stderr_with_exit_code_1() {
+async fn a_wrong_bootstrap_is_said_on_stderr_with_exit_code_1() {
     for (value, said) in [
         (None, "LSP_BOOTSTRAP is not set"),
         (Some("{"), "LSP_BOOTSTRAP is not valid"),

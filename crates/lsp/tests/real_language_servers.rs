@@ -54,8 +54,9 @@ async fn typescript_6_is_served_by_a_wrapper() {
     typescript("ts6").await;
 }
 
+// EC-7
 #[tokio::test]
-async fn ec_7_typescript_and_eslint_speak_about_one_file_together() {
+async fn typescript_and_eslint_speak_about_one_file_together() {
     let fixture = format!(
         "{TSCONFIG}//- eslint.config.js\nexport default [{{ files: ['**/*.js'], rules: {{ 'no-unused-vars': 'error' }} }}];\n//- jsconfig.json\n{{}}\n//- src/a.js\n// @ts-check\nconst unused = 1;\n/** @type {{number}} */\nexport const a = 'x';\n"
     );
@@ -75,8 +76,9 @@ async fn ec_7_typescript_and_eslint_speak_about_one_file_together() {
     stage.end().await;
 }
 
+// BR-22
 #[tokio::test]
-async fn br_22_a_monorepo_has_a_server_for_each_root_and_ten_agents_share_it() {
+async fn a_monorepo_has_a_server_for_each_root_and_ten_agents_share_it() {
     let package = |name: &str| {
         TSCONFIG
             .replace("package.json", &format!("{name}/package.json"))

@@ -50,8 +50,9 @@ mod tests {
         registry
     }
 
+    // TC-2.2a
     #[test]
-    fn tc_2_2a_the_registry_resolves_by_cli_type() {
+    fn the_registry_resolves_by_cli_type() {
         for cli_type in ["claude-code", "codex"] {
             let provider = registry().get(&CliType::new(cli_type)).unwrap();
             assert_eq!(provider.cli_type().as_str(), cli_type);
@@ -60,8 +61,9 @@ mod tests {
         assert_eq!(names, [CliType::new("claude-code"), CliType::new("codex")]);
     }
 
+    // TC-2.2b
     #[test]
-    fn tc_2_2b_an_unknown_cli_type_is_an_error() {
+    fn an_unknown_cli_type_is_an_error() {
         let Err(error) = registry().get(&CliType::new("gemini")) else { panic!("there is no gemini") };
         assert_eq!(error.code, ErrorCode::UnsupportedCliType);
         assert_eq!(error.message, r#"no agent is configured under the name "gemini""#);

@@ -84,9 +84,9 @@ fn check(actual: &str, expected: Expect) {
     expected.assert_eq(actual);
 }
 
+// BR-1, REQ-DIAG-010, REQ-DIAG-020
 #[tokio::test]
-async fn br_1_req_diag_010_req_diag_020_the_file_is_written_before_anything_is_checked_and_success_comes_first()
- {
+async fn the_file_is_written_before_anything_is_checked_and_success_comes_first() {
     let project = Project::new("//- a.ts\nlet a = 1;\n");
     let checker = Scripted { errors: vec![("a.ts", "Type &lt;x&gt;")], ..Scripted::default() };
     let text =
@@ -110,8 +110,9 @@ async fn br_1_req_diag_010_req_diag_020_the_file_is_written_before_anything_is_c
     );
 }
 
+// BR-2, REQ-DIAG-030
 #[tokio::test]
-async fn br_2_req_diag_030_an_edit_reports_the_edited_file_alone() {
+async fn an_edit_reports_the_edited_file_alone() {
     let project = Project::new("//- a.ts\nx\n");
     let checker = Scripted { errors: vec![("other.ts", "broken")], ..Scripted::default() };
     let text =
@@ -121,8 +122,9 @@ async fn br_2_req_diag_030_an_edit_reports_the_edited_file_alone() {
     assert_eq!(checker.asked.lock().unwrap()[0].scope, CheckScope::Files);
 }
 
+// BR-3, BR-36, REQ-DIAG-040, REQ-DIAG-045
 #[tokio::test]
-async fn br_3_br_36_req_diag_040_req_diag_045_a_write_reports_other_files_too() {
+async fn a_write_reports_other_files_too() {
     let project = Project::new("//- a.ts\nx\n");
     let checker = Scripted { errors: vec![("other.ts", "broken"), ("a.ts", "bad")], ..Scripted::default() };
     let text =
@@ -144,8 +146,9 @@ async fn br_3_br_36_req_diag_040_req_diag_045_a_write_reports_other_files_too() 
     );
 }
 
+// BR-17, BR-75, REQ-DIAG-015, REQ-DIAG-017
 #[tokio::test]
-async fn br_17_br_75_req_diag_015_req_diag_017_a_patch_checks_each_modified_file_in_one_request() {
+async fn a_patch_checks_each_modified_file_in_one_request() {
     let project = Project::new("//- a.ts\na\n//- b.ts\nb\n//- gone.ts\ng\n//- old.ts\no\n");
     let checker = Scripted {
         errors: vec![("a.ts", "one"), ("b.ts", "two"), ("new.ts", "moved")],
@@ -178,8 +181,9 @@ async fn br_17_br_75_req_diag_015_req_diag_017_a_patch_checks_each_modified_file
     assert_eq!((project.read("new.ts").as_str(), project.path("gone.ts").exists()), ("o\n", false));
 }
 
+// EC-37, EC-38, BR-11, REQ-SCOPE-020, REQ-SCOPE-025
 #[tokio::test]
-async fn ec_37_ec_38_br_11_req_scope_020_req_scope_025_deletes_and_renames_alone_check_and_start_nothing() {
+async fn deletes_and_renames_alone_check_and_start_nothing() {
     let project = Project::new("//- a.ts\na\n//- b.ts\nb\n");
     let checker = Scripted { dead: true, ..Scripted::default() };
     let patch =
@@ -189,8 +193,9 @@ async fn ec_37_ec_38_br_11_req_scope_020_req_scope_025_deletes_and_renames_alone
     assert!(checker.asked.lock().unwrap().is_empty());
 }
 
+// EC-44, BR-13, BR-37, REQ-GRACE-050, REQ-GRACE-055, REQ-GRACE-010
 #[tokio::test]
-async fn ec_44_br_13_br_37_req_grace_050_req_grace_055_req_grace_010_a_failing_service_is_never_seen() {
+async fn a_failing_service_is_never_seen() {
     let project = Project::new("//- a.ts\nx\n");
     let dead = Scripted { dead: true, ..Scripted::default() };
     let edit = json!({ "filePath": "a.ts", "oldText": "x", "newText": "y" });

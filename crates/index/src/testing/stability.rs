@@ -22,8 +22,9 @@ fn read_everything(bench: &Bench) -> (Vec<u8>, Vec<u8>) {
     (before, bench.bytes())
 }
 
+// ISS-INDEX-STABILITY-A
 #[test]
-fn iss_index_stability_a_foreground_handlers_never_reconcile() {
+fn foreground_handlers_never_reconcile() {
     let bench = Bench::indexed();
     let listings = bench.store.listings();
     for fault in [None, Some(Fault::Fail), Some(Fault::Empty), Some(Fault::Corrupt)] {
@@ -34,8 +35,9 @@ fn iss_index_stability_a_foreground_handlers_never_reconcile() {
     assert_eq!(bench.store.listings(), listings, "no read asked the store for its members");
 }
 
+// ISS-INDEX-STABILITY-B
 #[test]
-fn iss_index_stability_b_create_proceeds_on_searchable_without_proof() {
+fn create_proceeds_on_searchable_without_proof() {
     let bench = Bench::indexed();
     bench.store.inner.plant_marker(&bench.root, None);
     let response = bench.manage(ManageAction::Create);
@@ -45,8 +47,9 @@ fn iss_index_stability_b_create_proceeds_on_searchable_without_proof() {
     assert_eq!(bench.manage(ManageAction::Status).status, IndexStatus::Ok, "it is proven now");
 }
 
+// ISS-INDEX-STABILITY-C
 #[test]
-fn iss_index_stability_c_status_warns_of_a_stale_entry_and_says_what_to_do() {
+fn status_warns_of_a_stale_entry_and_says_what_to_do() {
     let bench = Bench::indexed();
     bench.store.inner.plant_marker(&bench.root, None);
     let response = bench.manage(ManageAction::Status);
@@ -60,8 +63,9 @@ fn iss_index_stability_c_status_warns_of_a_stale_entry_and_says_what_to_do() {
     assert!(response.compatibility.is_some());
 }
 
+// ISS-INDEX-STABILITY-D
 #[test]
-fn iss_index_stability_d_the_list_is_stable_under_repeated_transient_failures() {
+fn the_list_is_stable_under_repeated_transient_failures() {
     let bench = Bench::indexed();
     let expected = bench.list();
     for round in 0..50 {
@@ -75,8 +79,9 @@ fn iss_index_stability_d_the_list_is_stable_under_repeated_transient_failures() 
     assert_eq!(bench.list(), expected, "and it is ready again with the next good probe");
 }
 
+// ISS-INDEX-STABILITY-E
 #[test]
-fn iss_index_stability_e_an_empty_or_failing_store_changes_no_membership_and_no_bytes() {
+fn an_empty_or_failing_store_changes_no_membership_and_no_bytes() {
     let bench = Bench::indexed();
     let bytes = bench.bytes();
     let good = bench.facts();
@@ -97,8 +102,9 @@ fn iss_index_stability_e_an_empty_or_failing_store_changes_no_membership_and_no_
     }
 }
 
+// ISS-INDEX-STABILITY-F
 #[tokio::test]
-async fn iss_index_stability_f_a_stale_answer_is_an_ordinary_answer_and_mutates_nothing() {
+async fn a_stale_answer_is_an_ordinary_answer_and_mutates_nothing() {
     let bench = Bench::indexed();
     bench.store.inner.plant_marker(&bench.root, None);
     let bytes = bench.bytes();
@@ -119,8 +125,9 @@ async fn iss_index_stability_f_a_stale_answer_is_an_ordinary_answer_and_mutates_
     assert_eq!(answer.structured.unwrap()["status"], "not_indexed");
 }
 
+// ISS-INDEX-STABILITY-G
 #[test]
-fn iss_index_stability_g_probe_failures_never_flip_and_each_outcome_has_its_mapping() {
+fn probe_failures_never_flip_and_each_outcome_has_its_mapping() {
     let bench = Bench::indexed();
     for round in 0..20 {
         bench.store.script([if round % 2 == 0 { Fault::Fail } else { Fault::None }]);
@@ -143,8 +150,9 @@ fn iss_index_stability_g_probe_failures_never_flip_and_each_outcome_has_its_mapp
     );
 }
 
+// INV-1
 #[test]
-fn inv_1_reads_never_delete_a_tracked_codebase() {
+fn reads_never_delete_a_tracked_codebase() {
     let bench = Bench::indexed();
     std::fs::rename(&bench.project, bench.project.with_file_name("unmounted")).unwrap();
     let bytes = bench.bytes();
@@ -158,8 +166,9 @@ fn inv_1_reads_never_delete_a_tracked_codebase() {
     assert_eq!(bench.bytes(), bytes);
 }
 
+// INV-2
 #[test]
-fn inv_2_the_store_may_confirm_and_repair_but_never_delete() {
+fn the_store_may_confirm_and_repair_but_never_delete() {
     let mut bench = Bench::indexed();
     std::fs::write(bench.core.catalog.path(), "damaged").unwrap();
     assert_eq!(bench.list().total, 1, "a reader that knew it keeps it");
@@ -171,8 +180,9 @@ fn inv_2_the_store_may_confirm_and_repair_but_never_delete() {
     assert_eq!(bench.list().total, 1, "an empty store removes nothing, not even at start");
 }
 
+// INV-3
 #[test]
-fn inv_3_already_indexed_needs_a_searchable_entry_and_a_valid_proof() {
+fn already_indexed_needs_a_searchable_entry_and_a_valid_proof() {
     let bench = Bench::indexed();
     let response = bench.manage(ManageAction::Create);
     assert_eq!(response.status, IndexStatus::Blocked);
@@ -182,8 +192,9 @@ fn inv_3_already_indexed_needs_a_searchable_entry_and_a_valid_proof() {
     assert_eq!(response.status, IndexStatus::Ok, "a failed probe is no proof: {}", response.human_text);
 }
 
+// INV-4
 #[test]
-fn inv_4_requires_reindex_and_not_ready_stay_authoritative() {
+fn requires_reindex_and_not_ready_stay_authoritative() {
     let bench = Bench::new();
     let managed = lifecycle::manage(&bench.core, bench.params(ManageAction::Create), None);
     for fault in [None, Some(Fault::Fail), Some(Fault::Empty), Some(Fault::Corrupt)] {
@@ -205,8 +216,9 @@ fn inv_4_requires_reindex_and_not_ready_stay_authoritative() {
     }
 }
 
+// INV-5
 #[test]
-fn inv_5_side_effects_come_from_lifecycle_actions_only() {
+fn side_effects_come_from_lifecycle_actions_only() {
     let mut bench = Bench::indexed();
     let bytes = bench.bytes();
     let writes = bench.store.writes();
@@ -229,8 +241,9 @@ fn inv_5_side_effects_come_from_lifecycle_actions_only() {
     assert_eq!(bench.search("alpha").unwrap().status, IndexStatus::Ok, "the first runtime is not poisoned");
 }
 
+// INV-6
 #[test]
-fn inv_6_a_generation_that_exists_proves_nothing() {
+fn a_generation_that_exists_proves_nothing() {
     let bench = Bench::indexed();
     for marker in
         [None, Some(json!({})), Some(json!("x")), Some(json!({"kind": "chartroom_index_completion_v0"}))]
@@ -240,8 +253,9 @@ fn inv_6_a_generation_that_exists_proves_nothing() {
     }
 }
 
+// INV-7
 #[test]
-fn inv_7_list_codebases_is_a_read_and_its_membership_is_stable() {
+fn list_codebases_is_a_read_and_its_membership_is_stable() {
     let bench = Bench::indexed();
     let bytes = bench.bytes();
     for fault in [Fault::Fail, Fault::Empty, Fault::Corrupt, Fault::Delay] {
@@ -251,8 +265,9 @@ fn inv_7_list_codebases_is_a_read_and_its_membership_is_stable() {
     assert_eq!(bench.bytes(), bytes);
 }
 
+// ACC-1
 #[test]
-fn acc_1_repeated_create_status_search_list_never_flaps() {
+fn repeated_create_status_search_list_never_flaps() {
     let bench = Bench::indexed();
     let good = bench.facts();
     for _ in 0..10 {
@@ -261,8 +276,9 @@ fn acc_1_repeated_create_status_search_list_never_flaps() {
     }
 }
 
+// ACC-2
 #[test]
-fn acc_2_already_indexed_is_never_said_without_proof() {
+fn already_indexed_is_never_said_without_proof() {
     let bench = Bench::indexed();
     let good: Value = json!({
         "kind": "chartroom_index_completion_v1", "codebasePath": bench.root, "fingerprint": bench.core.fingerprint,
@@ -289,8 +305,9 @@ fn acc_2_already_indexed_is_never_said_without_proof() {
     assert!(bench.manage(ManageAction::Create).human_text.contains("already indexed"));
 }
 
+// ACC-3
 #[test]
-fn acc_3_no_foreground_tool_prunes() {
+fn no_foreground_tool_prunes() {
     let bench = Bench::indexed();
     std::fs::rename(&bench.project, bench.project.with_file_name("gone")).unwrap();
     bench.store.always(Some(Fault::Empty));
@@ -303,8 +320,9 @@ fn acc_3_no_foreground_tool_prunes() {
     assert_eq!(pruned, std::slice::from_ref(&bench.root), "the explicit command does");
 }
 
+// ACC-4
 #[test]
-fn acc_4_a_stale_entry_is_told_with_the_same_instructions_everywhere() {
+fn a_stale_entry_is_told_with_the_same_instructions_everywhere() {
     let bench = Bench::indexed();
     bench.store.inner.plant_marker(&bench.root, None);
     let expected = ManageHint::new(ManageAction::Create, &bench.root);
@@ -328,8 +346,9 @@ fn acc_4_a_stale_entry_is_told_with_the_same_instructions_everywhere() {
     }
 }
 
+// ACC-5
 #[test]
-fn acc_5_transient_store_failures_delete_nothing() {
+fn transient_store_failures_delete_nothing() {
     let bench = Bench::indexed();
     bench.store.always(Some(Fault::Fail));
     for action in [ManageAction::Sync, ManageAction::Status, ManageAction::Clear, ManageAction::Repair] {
@@ -340,8 +359,9 @@ fn acc_5_transient_store_failures_delete_nothing() {
     assert_eq!(bench.search("alpha").unwrap().results.len(), 1);
 }
 
+// ACC-6
 #[test]
-fn acc_6_stale_answers_keep_the_reason_contract() {
+fn stale_answers_keep_the_reason_contract() {
     let bench = Bench::indexed();
     bench.store.inner.plant_marker(&bench.root, None);
     assert_eq!(bench.search("alpha").unwrap().reason, Some(NonOkReason::NotIndexed));
@@ -349,8 +369,9 @@ fn acc_6_stale_answers_keep_the_reason_contract() {
     assert_eq!(bench.call_graph("a.rs", "x").unwrap().reason, Some(NonOkReason::NotIndexed));
 }
 
+// ACC-7
 #[test]
-fn acc_7_a_failing_probe_downgrades_no_answer() {
+fn a_failing_probe_downgrades_no_answer() {
     let bench = Bench::indexed();
     for _ in 0..10 {
         bench.store.script([Fault::Fail]);
@@ -364,8 +385,9 @@ fn acc_7_a_failing_probe_downgrades_no_answer() {
     }
 }
 
+// ACC-8
 #[test]
-fn acc_8_a_fingerprint_mismatch_is_requires_reindex_in_every_tool() {
+fn a_fingerprint_mismatch_is_requires_reindex_in_every_tool() {
     let mut bench = Bench::indexed();
     bench.restart_with("another model");
     assert_eq!(bench.search("alpha").unwrap().status, IndexStatus::RequiresReindex);

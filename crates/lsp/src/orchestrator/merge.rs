@@ -87,8 +87,9 @@ mod tests {
         assert_eq!(lines, expected);
     }
 
+    // EC-20, BR-9, REQ-FMT-070
     #[test]
-    fn ec_20_br_9_req_fmt_070_the_same_place_and_message_of_two_servers_is_one() {
+    fn the_same_place_and_message_of_two_servers_is_one() {
         check(
             vec![
                 vec![finding(0, Severity::Error, "unused", "ts"), finding(4, Severity::Error, "b", "ts")],
@@ -99,8 +100,9 @@ mod tests {
         );
     }
 
+    // EC-21
     #[test]
-    fn ec_21_another_message_or_place_is_another_diagnostic() {
+    fn another_message_or_place_is_another_diagnostic() {
         check(
             vec![
                 vec![finding(0, Severity::Error, "unused", "ts")],
@@ -114,8 +116,9 @@ mod tests {
         );
     }
 
+    // EC-24, EC-25, BR-4, BR-38, REQ-FMT-060, REQ-FMT-065
     #[test]
-    fn ec_24_ec_25_br_4_br_38_req_fmt_060_req_fmt_065_exactly_the_asked_severities_are_kept() {
+    fn exactly_the_asked_severities_are_kept() {
         let all = || {
             vec![vec![
                 finding(0, Severity::Error, "e", "x"),
@@ -130,8 +133,9 @@ mod tests {
         check(all(), &[], &[]);
     }
 
+    // REQ-FMT-040
     #[test]
-    fn req_fmt_040_messages_are_escaped_once() {
+    fn messages_are_escaped_once() {
         check(
             vec![vec![finding(0, Severity::Error, "Array<a> & b", "x")]],
             &[Severity::Error],

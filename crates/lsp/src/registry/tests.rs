@@ -11,8 +11,9 @@ fn ids(registry: &Registry, file: &str) -> Vec<String> {
     registry.for_file(Path::new(file)).into_iter().map(|server| server.id.clone()).collect()
 }
 
+// REQ-LANG-020, BR-65
 #[test]
-fn req_lang_020_br_65_the_built_in_servers() {
+fn the_built_in_servers() {
     let registry = registry("{}");
     let ids: Vec<_> = registry.all().iter().map(|server| server.id.as_str()).collect();
     expect!["bash-language-server clangd css eslint gopls html jdtls json lua-language-server pyright ruff rust-analyzer ty typescript yaml zls"]
@@ -22,8 +23,9 @@ fn req_lang_020_br_65_the_built_in_servers() {
     }
 }
 
+// REQ-LANG-010, REQ-LANG-040, EC-7
 #[test]
-fn req_lang_010_req_lang_040_ec_7_a_file_is_known_by_its_ending_to_one_or_more_servers() {
+fn a_file_is_known_by_its_ending_to_one_or_more_servers() {
     let registry = registry("{}");
     assert_eq!(ids(&registry, "/p/a.ts"), ["eslint", "typescript"]);
     assert_eq!(ids(&registry, "/p/a.rs"), ["rust-analyzer"]);
@@ -32,23 +34,26 @@ fn req_lang_010_req_lang_040_ec_7_a_file_is_known_by_its_ending_to_one_or_more_s
     assert_eq!(ids(&registry, "/p/a.py"), ["pyright", "ruff", "ty"]);
 }
 
+// EC-39
 #[test]
-fn ec_39_an_unknown_ending_has_no_server() {
+fn an_unknown_ending_has_no_server() {
     let registry = registry("{}");
     assert_eq!(ids(&registry, "/p/a.xyz"), Vec::<String>::new());
     assert_eq!(ids(&registry, "/p/README"), Vec::<String>::new());
     assert_eq!(ids(&registry, "/"), Vec::<String>::new());
 }
 
+// REQ-CFG-030, BR-28
 #[test]
-fn req_cfg_030_br_28_a_disabled_server_is_listed_but_serves_nothing() {
+fn a_disabled_server_is_listed_but_serves_nothing() {
     let registry = registry(r#"{"servers":{"eslint":{"enabled":false}}}"#);
     assert_eq!(ids(&registry, "/p/a.ts"), ["typescript"]);
     assert!(!registry.get("eslint").unwrap().enabled);
 }
 
+// REQ-CFG-040, REQ-LANG-030, BR-66
 #[test]
-fn req_cfg_040_req_lang_030_br_66_a_server_of_the_users_own_serves_its_endings() {
+fn a_server_of_the_users_own_serves_its_endings() {
     let registry = registry(
         r#"{"servers":{"mine":{"command":"my-ls","args":["--stdio"],"extensions":[".foo",".bar.foo"],"languageId":"foolang"}}}"#,
     );

@@ -40,8 +40,9 @@ pub fn path_attribute(path: &str) -> String {
 mod tests {
     use super::*;
 
+    // EC-16, REQ-FMT-040
     #[test]
-    fn ec_16_req_fmt_040_angle_brackets_and_ampersands_are_escaped_once() {
+    fn angle_brackets_and_ampersands_are_escaped_once() {
         assert_eq!(escape("Array<string> & 'a&amp;b'"), "Array&lt;string&gt; &amp; 'a&amp;amp;b'");
     }
 

@@ -85,8 +85,9 @@ mod tests {
         }
     }
 
+    // EC-41, BR-41, REQ-STATUS-045
     #[test]
-    fn ec_41_br_41_req_status_045_servers_are_listed_by_id() {
+    fn servers_are_listed_by_id() {
         let mut active = server("typescript", ServerState::Active);
         active.root = Some("packages/web".into());
         active.freshness = Some(Freshness::Current);
@@ -106,8 +107,9 @@ mod tests {
         .assert_eq(&status_lines(&servers));
     }
 
+    // EC-35, EC-40, BR-42, BR-44, REQ-STATUS-030, REQ-STATUS-050
     #[test]
-    fn ec_35_ec_40_br_42_br_44_req_status_030_req_status_050_one_line_says_why_there_is_no_service() {
+    fn one_line_says_why_there_is_no_service() {
         assert_eq!(unavailable("service startup failed"), "LSP unavailable: service startup failed");
         assert_eq!(DISABLED, "LSP disabled by configuration");
     }

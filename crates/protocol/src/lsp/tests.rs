@@ -25,8 +25,9 @@ fn full_diagnostic() -> Diagnostic {
     }
 }
 
+// REQ-DRIFT-020, BR-92
 #[test]
-fn req_drift_020_br_92_a_full_diagnostic_is_the_same_after_the_pipe() {
+fn a_full_diagnostic_is_the_same_after_the_pipe() {
     check(
         &full_diagnostic(),
         expect![[
@@ -159,8 +160,9 @@ fn the_answer_of_a_check_tells_what_each_server_did() {
     );
 }
 
+// BR-89
 #[test]
-fn br_89_the_bootstrap_is_one_value_and_needs_a_root() {
+fn the_bootstrap_is_one_value_and_needs_a_root() {
     check(
         &Bootstrap {
             workspace_root: "/p".into(),
@@ -182,20 +184,23 @@ fn setting(json: &str) -> Result<LspSetting, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
 }
 
+// EC-30, BR-25
 #[test]
-fn ec_30_br_25_false_switches_everything_off() {
+fn false_switches_everything_off() {
     assert_eq!(setting("false"), Ok(LspSetting::Disabled));
     assert_eq!(serde_json::to_string(&LspSetting::Disabled).unwrap(), "false");
 }
 
+// EC-31, EC-32, BR-26, BR-27
 #[test]
-fn ec_31_ec_32_br_26_br_27_nothing_or_an_empty_table_is_enabled_with_the_defaults() {
+fn nothing_or_an_empty_table_is_enabled_with_the_defaults() {
     assert_eq!(setting("{}"), Ok(LspSetting::default()));
     assert_eq!(LspSetting::default().enabled(), Some(&LspConfig::default()));
 }
 
+// BR-27
 #[test]
-fn br_27_there_is_no_enabled_flag_and_unknown_keys_are_named() {
+fn there_is_no_enabled_flag_and_unknown_keys_are_named() {
     for (json, named) in [
         (r#"{"enabled":true}"#, "`enabled`"),
         (r#"{"servers":{"gopls":{"cmd":"x"}}}"#, "`cmd`"),
@@ -206,8 +211,9 @@ fn br_27_there_is_no_enabled_flag_and_unknown_keys_are_named() {
     }
 }
 
+// BR-62, BR-63, BR-64
 #[test]
-fn br_62_br_63_br_64_a_custom_server_and_every_key_is_read() {
+fn a_custom_server_and_every_key_is_read() {
     let config = setting(
         r#"{"diagnosticTimeout":1,"firstTouchTimeout":15000,"includeSeverities":["warning","hint"],"navigationTools":false,
         "servers":{"mine":{"command":"my-ls","args":["--stdio"],"extensions":[".foo"],"env":{"A":"b"},"initializationOptions":{"x":1}},"gopls":{"enabled":false}}}"#,

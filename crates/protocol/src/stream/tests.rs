@@ -31,8 +31,9 @@ fn rejects(value: Value, field: &str) {
     assert!(error.to_string().starts_with(&format!("invalid stream event: {field}: ")), "{error}");
 }
 
+// TC-1.1a
 #[test]
-fn tc_1_1a_text_streaming() {
+fn text_streams_from_start_to_done() {
     accepts(json!({ "type": "item_start", "itemId": "i", "itemType": "message", "initialContent": "He" }));
     let event = accepts(json!({ "type": "item_delta", "itemId": "i", "deltaContent": "llo" }));
     assert_eq!(event.event_type, StreamEventType::ItemDelta);
@@ -40,8 +41,9 @@ fn tc_1_1a_text_streaming() {
     accepts(json!({ "type": "item_done", "itemId": "i", "finalItem": done }));
 }
 
+// TC-1.1b
 #[test]
-fn tc_1_1b_tool_call_lifecycle() {
+fn tool_call_lifecycle() {
     let start = accepts(
         json!({ "type": "item_start", "itemId": "i", "itemType": "function_call", "name": "read", "callId": "c" }),
     );
@@ -58,15 +60,17 @@ fn tc_1_1b_tool_call_lifecycle() {
     accepts(json!({ "type": "item_done", "itemId": "o", "finalItem": output }));
 }
 
+// TC-1.1c
 #[test]
-fn tc_1_1c_thinking() {
+fn thinking_has_its_own_item_type() {
     accepts(json!({ "type": "item_start", "itemId": "i", "itemType": "reasoning" }));
     let done = json!({ "type": "reasoning", "content": "hm", "providerId": "p" });
     accepts(json!({ "type": "item_done", "itemId": "i", "finalItem": done }));
 }
 
+// TC-1.1d
 #[test]
-fn tc_1_1d_turn_lifecycle() {
+fn a_turn_has_a_start_and_an_end() {
     let start = accepts(json!({ "type": "response_start", "modelId": "m", "providerId": "p" }));
     assert_eq!(start.turn_id.as_str(), "t1");
     let usage = json!({ "inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 3 });
@@ -78,16 +82,18 @@ fn tc_1_1d_turn_lifecycle() {
     accepts(json!({ "type": "response_done", "status": "error", "error": error }));
 }
 
+// TC-1.1e
 #[test]
-fn tc_1_1e_errors() {
+fn error_events_carry_a_code_and_a_message() {
     let error = json!({ "code": "X", "message": "failed" });
     accepts(json!({ "type": "item_error", "itemId": "i", "error": error }));
     accepts(json!({ "type": "response_error", "error": error }));
     accepts(json!({ "type": "item_cancelled", "itemId": "i", "reason": "stopped" }));
 }
 
+// TC-1.1f
 #[test]
-fn tc_1_1f_malformed_events_are_rejected_with_the_failing_field() {
+fn malformed_events_are_rejected_with_the_failing_field() {
     let delta = || envelope(json!({ "type": "item_delta", "itemId": "i", "deltaContent": "x" }));
     let without = |field: &str| {
         let mut value = delta();
@@ -132,8 +138,9 @@ fn tc_1_1f_malformed_events_are_rejected_with_the_failing_field() {
     rejects(envelope(json!({ "type": "nonsense" })), "payload");
 }
 
+// TC-1.2a, TC-1.2b, TC-1.2c
 #[test]
-fn tc_1_2a_tc_1_2b_tc_1_2c_events_carry_the_ids_that_tie_them_together() {
+fn events_carry_the_ids_that_tie_them_together() {
     let call = json!({ "type": "function_call", "name": "n", "callId": "c", "arguments": {} });
     let output = json!({ "type": "function_call_output", "callId": "c", "output": "", "isError": false });
     let events = [
@@ -171,8 +178,9 @@ fn tc_1_2a_tc_1_2b_tc_1_2c_events_carry_the_ids_that_tie_them_together() {
     assert_eq!(calls, ["c", "c", "c"]);
 }
 
+// TC-1.3a
 #[test]
-fn tc_1_3a_contracts_keep_provenance_and_order() {
+fn contracts_keep_provenance_and_order() {
     let event = serde_json::to_value(schemars::schema_for!(StreamEventEnvelope)).unwrap();
     for field in ["eventId", "timestamp", "turnId", "sessionId", "type", "payload"] {
         assert!(event["properties"].get(field).is_some(), "{field}");
@@ -184,8 +192,9 @@ fn tc_1_3a_contracts_keep_provenance_and_order() {
     }
 }
 
+// TC-1.3b
 #[test]
-fn tc_1_3b_what_is_derived_later_is_said_where_the_contract_is() {
+fn what_is_derived_later_is_said_where_the_contract_is() {
     let contract = include_str!("../stream.rs");
     let documentation: String = contract.lines().take_while(|line| line.starts_with("//!")).collect();
     for derived in ["turnSequenceNumber", "llmTurnNumber", "entryType"] {

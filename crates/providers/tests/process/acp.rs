@@ -25,23 +25,26 @@ async fn session(stage: &Stage) -> ProviderSession {
     provider(stage, &[]).create_session(stage.create()).await.expect("the fake starts")
 }
 
+// TC-2.1c
 #[tokio::test]
-async fn tc_2_1c_the_codex_provider_satisfies_the_interface() {
+async fn the_codex_provider_satisfies_the_interface() {
     let stage = Stage::new();
     let provider: Box<dyn Provider> = Box::new(AcpProvider::new(stage.gate, AcpConfig::codex()));
     assert_eq!(provider.cli_type().as_str(), "codex");
 }
 
+// TC-4.1a
 #[tokio::test]
-async fn tc_4_1a_create_runs_session_new_and_returns_a_session() {
+async fn create_runs_session_new_and_returns_a_session() {
     let stage = Stage::new();
     let session = session(&stage).await;
     assert_eq!(session.session_id.as_str(), "fake-session-1");
     assert!(session.handle.is_alive());
 }
 
+// TC-4.1b
 #[tokio::test]
-async fn tc_4_1b_load_replays_the_history() {
+async fn load_replays_the_history() {
     let stage = Stage::new();
     let id = SessionId::from("fake-session-1");
     let mut session =
@@ -95,8 +98,9 @@ async fn loading_an_unknown_session_is_not_found() {
     assert_eq!(loaded.err().expect("there is none").code, ErrorCode::SessionNotFound);
 }
 
+// TC-4.1c
 #[tokio::test]
-async fn tc_4_1c_send_runs_session_prompt_and_returns_before_the_turn_ends() {
+async fn send_runs_session_prompt_and_returns_before_the_turn_ends() {
     let stage = Stage::new();
     let mut session = session(&stage).await;
     send(&session, "t1", "slow").await;

@@ -35,15 +35,17 @@ fn answer(decision: Decision, note: Option<&str>) -> AnswerParams {
     }
 }
 
+// TC-2.1b
 #[tokio::test]
-async fn tc_2_1b_the_claude_provider_satisfies_the_interface() {
+async fn the_claude_provider_satisfies_the_interface() {
     let stage = Stage::new();
     let provider: Box<dyn Provider> = Box::new(provider(&stage, &[]));
     assert_eq!(provider.cli_type().as_str(), "fake");
 }
 
+// TC-3.1a
 #[tokio::test]
-async fn tc_3_1a_create_starts_a_process_that_stays() {
+async fn create_starts_a_process_that_stays() {
     let stage = Stage::new();
     let mut session = session(&stage).await;
     assert!(session.handle.is_alive());
@@ -53,8 +55,9 @@ async fn tc_3_1a_create_starts_a_process_that_stays() {
     assert!(session.handle.is_alive());
 }
 
+// TC-3.1b
 #[tokio::test]
-async fn tc_3_1b_load_resumes_and_brings_the_history() {
+async fn load_resumes_and_brings_the_history() {
     let stage = Stage::new();
     let id = SessionId::from("11111111-2222-4333-8444-555555555555");
     let slug: String = stage
@@ -90,8 +93,9 @@ async fn loading_an_unknown_session_is_said_before_a_process_starts() {
     assert_eq!(error.code, ErrorCode::SessionNotFound);
 }
 
+// TC-3.1c
 #[tokio::test]
-async fn tc_3_1c_a_cli_that_exits_at_once_fails_the_creation_with_its_last_words() {
+async fn a_cli_that_exits_at_once_fails_the_creation_with_its_last_words() {
     let stage = Stage::new();
     let error = provider(&stage, &[("FAKE_CLAUDE", "exit")]).create_session(stage.create()).await.err();
     let error = error.expect("the fake does not start");
@@ -99,8 +103,9 @@ async fn tc_3_1c_a_cli_that_exits_at_once_fails_the_creation_with_its_last_words
     assert_eq!(error.message, "claude exited with status 1: fake claude cannot start today");
 }
 
+// TC-3.1c
 #[tokio::test]
-async fn tc_3_1c_a_missing_folder_and_a_missing_cli_are_told_apart() {
+async fn a_missing_folder_and_a_missing_cli_are_told_apart() {
     let stage = Stage::new();
     let mut options = stage.create();
     options.project_dir = stage.project.path("gone");
@@ -135,8 +140,9 @@ async fn an_agent_never_starts_in_an_untrusted_folder() {
     assert_eq!(error.code, ErrorCode::WorkspaceUntrusted);
 }
 
+// TC-3.2a
 #[tokio::test]
-async fn tc_3_2a_a_message_is_delivered_and_send_returns_before_the_turn_ends() {
+async fn a_message_is_delivered_and_send_returns_before_the_turn_ends() {
     let stage = Stage::new();
     let mut session = session(&stage).await;
     // The fake keeps this turn open until it is interrupted: send has returned all the same.
@@ -146,8 +152,9 @@ async fn tc_3_2a_a_message_is_delivered_and_send_returns_before_the_turn_ends() 
     until(&mut session, "ended").await;
 }
 
+// TC-3.2b
 #[tokio::test]
-async fn tc_3_2b_messages_follow_one_another_on_one_process() {
+async fn messages_follow_one_another_on_one_process() {
     let stage = Stage::new();
     let mut session = session(&stage).await;
     // The process says its number, and is asked for it twice.
@@ -163,8 +170,9 @@ async fn tc_3_2b_messages_follow_one_another_on_one_process() {
     assert_eq!(said[0], said[1]);
 }
 
+// TC-3.2c
 #[tokio::test]
-async fn tc_3_2c_a_dead_process_takes_no_message() {
+async fn a_dead_process_takes_no_message() {
     let stage = Stage::new();
     let mut session = session(&stage).await;
     session.handle.kill().await;
@@ -174,8 +182,9 @@ async fn tc_3_2c_a_dead_process_takes_no_message() {
     assert_eq!(error.code, ErrorCode::ProcessCrash);
 }
 
+// TC-3.4a
 #[tokio::test]
-async fn tc_3_4a_cancel_interrupts_the_turn_and_the_session_goes_on() {
+async fn cancel_interrupts_the_turn_and_the_session_goes_on() {
     let stage = Stage::new();
     let mut session = session(&stage).await;
     send(&session, "t1", "slow").await;
@@ -188,8 +197,9 @@ async fn tc_3_4a_cancel_interrupts_the_turn_and_the_session_goes_on() {
     session.handle.cancel_turn().await.expect("an idle cancel is fine");
 }
 
+// TC-3.4b, TC-3.4c
 #[tokio::test]
-async fn tc_3_4b_kill_ends_the_whole_tree_and_tc_3_4c_is_alive_follows() {
+async fn kill_ends_the_whole_tree_and_is_alive_follows() {
     let stage = Stage::new();
     let mut session = session(&stage).await;
     assert!(session.handle.is_alive());

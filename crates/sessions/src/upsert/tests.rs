@@ -8,8 +8,9 @@ use std::time::Duration;
 use super::ProcessorConfig;
 use super::stage::{Bench, n_words, words};
 
+// TC-5.1a
 #[test]
-fn tc_5_1a_simple_text_produces_create_and_complete() {
+fn simple_text_produces_create_and_complete() {
     Bench::new(&[1])
         .response_start()
         .message("i")
@@ -24,8 +25,9 @@ fn tc_5_1a_simple_text_produces_create_and_complete() {
         "#]]);
 }
 
+// TC-5.1b
 #[test]
-fn tc_5_1b_each_emission_carries_full_content() {
+fn each_emission_carries_full_content() {
     Bench::new(&[1, 1, 1])
         .message("i")
         .delta("i", "alpha beta")
@@ -46,8 +48,9 @@ fn tc_5_1b_each_emission_carries_full_content() {
     assert_eq!(counts, [11, 32, 73]);
 }
 
+// TC-5.1c
 #[test]
-fn tc_5_1c_a_tool_call_emits_on_invocation_and_completion_only() {
+fn a_tool_call_emits_on_invocation_and_completion_only() {
     Bench::default_config()
         .call("i", "read_file", "c")
         .delta("i", r#"{"pa"#)
@@ -61,8 +64,9 @@ fn tc_5_1c_a_tool_call_emits_on_invocation_and_completion_only() {
         "#]]);
 }
 
+// TC-5.1d
 #[test]
-fn tc_5_1d_thinking_is_reasoning_content() {
+fn thinking_is_reasoning_content() {
     Bench::new(&[1])
         .start("i", ItemType::Reasoning)
         .delta("i", "let me think")
@@ -73,8 +77,9 @@ fn tc_5_1d_thinking_is_reasoning_content() {
         "#]]);
 }
 
+// TC-5.2a
 #[test]
-fn tc_5_2a_early_emissions_are_frequent() {
+fn early_emissions_are_frequent() {
     let mut bench = Bench::default_config().message("i");
     for _ in 0..10 {
         bench = bench.delta("i", "word ");
@@ -84,8 +89,9 @@ fn tc_5_2a_early_emissions_are_frequent() {
     assert_eq!(bench.upserts().into_iter().map(n_words).collect::<Vec<_>>(), [11]);
 }
 
+// TC-5.2b
 #[test]
-fn tc_5_2b_later_emissions_are_less_frequent() {
+fn later_emissions_are_less_frequent() {
     let bench = Bench::new(&[1, 40, 120])
         .message("i")
         .delta("i", "one two")
@@ -105,8 +111,9 @@ fn tc_5_2b_later_emissions_are_less_frequent() {
     assert_eq!(counts, [11, 32, 73, 154, 275, 396, 517]);
 }
 
+// TC-5.2c
 #[test]
-fn tc_5_2c_a_threshold_must_be_exceeded_not_equaled() {
+fn a_threshold_must_be_exceeded_not_equaled() {
     let bench = Bench::new(&[3]).message("i").delta("i", "a b c");
     assert_eq!(bench.seen.len(), 0);
     bench.delta("i", " d").check(expect![[r#"
@@ -114,8 +121,9 @@ fn tc_5_2c_a_threshold_must_be_exceeded_not_equaled() {
     "#]]);
 }
 
+// TC-5.2d
 #[test]
-fn tc_5_2d_a_delta_over_several_thresholds_emits_once() {
+fn a_delta_over_several_thresholds_emits_once() {
     let bench = Bench::new(&[2, 4, 8]).message("i").delta("i", &words(10));
     assert_eq!(bench.upserts().into_iter().map(n_words).collect::<Vec<_>>(), [10]);
     let bench = bench.delta("i", " word");
@@ -124,8 +132,9 @@ fn tc_5_2d_a_delta_over_several_thresholds_emits_once() {
     assert_eq!(bench.upserts().into_iter().map(n_words).collect::<Vec<_>>(), [10, 19]);
 }
 
+// TC-5.2e
 #[test]
-fn tc_5_2e_an_exhausted_gradient_repeats_its_last_value() {
+fn an_exhausted_gradient_repeats_its_last_value() {
     let mut bench = Bench::new(&[1, 2]).message("i");
     for _ in 0..10 {
         bench = bench.delta("i", "word ");
@@ -133,8 +142,9 @@ fn tc_5_2e_an_exhausted_gradient_repeats_its_last_value() {
     assert_eq!(bench.upserts().into_iter().map(n_words).collect::<Vec<_>>(), [2, 5, 8]);
 }
 
+// TC-5.2f
 #[test]
-fn tc_5_2f_the_default_gradient_is_10_20_40_80_120() {
+fn the_default_gradient_is_10_20_40_80_120() {
     assert_eq!(ProcessorConfig::default().batch_gradient_tokens, [10, 20, 40, 80, 120]);
     assert_eq!(ProcessorConfig::default().batch_timeout, Duration::from_millis(1000));
     for bench in [Bench::default_config(), Bench::new(&[])] {
@@ -145,16 +155,18 @@ fn tc_5_2f_the_default_gradient_is_10_20_40_80_120() {
     }
 }
 
+// TC-5.3a
 #[test]
-fn tc_5_3a_a_result_completes_its_call_by_call_id() {
+fn a_result_completes_its_call_by_call_id() {
     Bench::default_config().call("i", "read_file", "c").output("o", "c", "ok").check(expect![[r#"
         create i tool_call c read_file {}
         complete i tool_call c read_file {} -> ok
     "#]]);
 }
 
+// TC-5.3b
 #[test]
-fn tc_5_3b_concurrent_calls_are_tracked_independently() {
+fn concurrent_calls_are_tracked_independently() {
     Bench::default_config()
         .call("ia", "read", "a")
         .call("ib", "write", "b")
@@ -170,8 +182,9 @@ fn tc_5_3b_concurrent_calls_are_tracked_independently() {
         "#]]);
 }
 
+// TC-5.4a
 #[test]
-fn tc_5_4a_destruction_flushes_buffered_content_as_error() {
+fn destruction_flushes_buffered_content_as_error() {
     Bench::new(&[100]).message("i").delta("i", "partial data").destroy("PROCESS_CRASH").check(expect![[r#"
         error i message "partial data" (PROCESS_CRASH)
     "#]]);
@@ -200,8 +213,9 @@ fn destruction_ends_what_was_shown_too_and_every_running_turn() {
         "#]]);
 }
 
+// TC-5.4b
 #[test]
-fn tc_5_4b_the_batch_timeout_forces_an_emission() {
+fn the_batch_timeout_forces_an_emission() {
     let config = ProcessorConfig {
         batch_gradient_tokens: vec![100],
         batch_timeout: Duration::from_millis(50),
@@ -214,8 +228,9 @@ fn tc_5_4b_the_batch_timeout_forces_an_emission() {
     "#]]);
 }
 
+// TC-5.4b
 #[test]
-fn tc_5_4b_the_default_batch_timeout_is_a_second_after_the_first_emission() {
+fn the_default_batch_timeout_is_a_second_after_the_first_emission() {
     let bench = Bench::new(&[1]).message("i").delta("i", "one two").delta("i", " three").wait(999);
     assert_eq!(bench.seen.len(), 1);
     bench.wait(1).check(expect![[r#"
@@ -261,15 +276,17 @@ fn a_slow_tool_call_is_shown_after_150_ms_and_its_final_arguments_once() {
         "#]]);
 }
 
+// TC-5.4c
 #[test]
-fn tc_5_4c_empty_content_is_one_complete() {
+fn empty_content_is_one_complete() {
     Bench::default_config().message("i").done("i", "").check(expect![[r#"
         complete i message ""
     "#]]);
 }
 
+// TC-5.4d
 #[test]
-fn tc_5_4d_cancelled_items_are_discarded_silently() {
+fn cancelled_items_are_discarded_silently() {
     Bench::new(&[100])
         .message("i")
         .delta("i", "some words")
@@ -280,8 +297,9 @@ fn tc_5_4d_cancelled_items_are_discarded_silently() {
         .check(expect![""]);
 }
 
+// TC-5.4e
 #[test]
-fn tc_5_4e_a_cancelled_turn_is_told_by_the_turn() {
+fn a_cancelled_turn_is_told_by_the_turn() {
     Bench::default_config()
         .response_start()
         .message("i")
@@ -308,8 +326,9 @@ fn a_turn_cancelled_in_mid_text_keeps_the_text_and_calls_it_neither_complete_nor
         "#]]);
 }
 
+// TC-5.4f
 #[test]
-fn tc_5_4f_a_failed_turn_is_one_turn_error_and_nothing_after_it() {
+fn a_failed_turn_is_one_turn_error_and_nothing_after_it() {
     Bench::default_config()
         .response_start()
         .response_error("PROCESS_CRASH", "it died")

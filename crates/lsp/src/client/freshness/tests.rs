@@ -82,8 +82,9 @@ fn without_versions_only_a_push_after_the_change_counts() {
     assert_eq!(pushed(&state, &touch, PUSHING, now + DEBOUNCE), Step::Done);
 }
 
+// BR-15, REQ-TIME-050, EC-12
 #[test]
-fn br_15_req_time_050_ec_12_a_push_settles_after_a_quiet_moment_and_a_second_one_begins_it_anew() {
+fn a_push_settles_after_a_quiet_moment_and_a_second_one_begins_it_anew() {
     let now = Instant::now();
     let mut state = open(1);
     let touch = touch(&state, 1, now);

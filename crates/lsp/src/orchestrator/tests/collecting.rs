@@ -10,16 +10,18 @@ use crate::registry::Quirks;
 
 const FILE: &str = "//- a.foo\nERR broken\nWARN careful\n";
 
+// EC-7, EC-20
 #[tokio::test(start_paused = true)]
-async fn ec_7_ec_20_two_servers_are_asked_in_parallel_and_say_it_once() {
+async fn two_servers_are_asked_in_parallel_and_say_it_once() {
     let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::default())];
     let rehearsal = Rehearsal::new(FILE, &servers);
     assert_eq!(rehearsal.check("a.foo").await, ["ERROR [1:1] broken"]);
     assert_eq!(rehearsal.fakes.n_launched(), 2);
 }
 
+// BR-39, REQ-FMT-067, REQ-CFG-060
 #[tokio::test(start_paused = true)]
-async fn br_39_req_fmt_067_req_cfg_060_the_same_severities_in_the_check_and_in_the_list() {
+async fn the_same_severities_in_the_check_and_in_the_list() {
     let config = json!({ "includeSeverities": ["warning"] });
     let rehearsal = Rehearsal::with_config(FILE, &[("alpha", Behaviour::default())], config);
     assert_eq!(rehearsal.check("a.foo").await, ["WARNING [2:1] careful"]);
@@ -83,8 +85,9 @@ async fn a_first_clean_is_asked_for_twice_where_it_may_be_wrong() {
     assert_eq!(changes(), 3, "the first clean was sent anew, the second is believed");
 }
 
+// BR-90, REQ-CONTENT-010, REQ-CONTENT-020
 #[tokio::test(start_paused = true)]
-async fn br_90_req_content_010_req_content_020_the_text_that_comes_along_counts_and_the_disk_otherwise() {
+async fn the_text_that_comes_along_counts_and_the_disk_otherwise() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::default())]);
     let path = rehearsal.project.path("a.foo").to_string_lossy().into_owned();
     let told = rehearsal.orchestrator.check_file(&path, Some("ERR told\n".to_owned())).await;
@@ -92,9 +95,9 @@ async fn br_90_req_content_010_req_content_020_the_text_that_comes_along_counts_
     assert_eq!(rehearsal.check("a.foo").await, ["ERROR [1:1] broken"]);
 }
 
+// EC-42, EC-43, BR-35, BR-73, REQ-KNOWN-010, REQ-KNOWN-020, REQ-KNOWN-030
 #[tokio::test(start_paused = true)]
-async fn ec_42_ec_43_br_35_br_73_req_known_010_req_known_020_req_known_030_a_file_is_known_while_any_server_has_findings()
- {
+async fn a_file_is_known_while_any_server_has_findings() {
     let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::default())];
     let rehearsal = Rehearsal::new("//- a.foo\nfine\n//- b.foo\nfine\n", &servers);
     rehearsal.check("a.foo").await;
@@ -114,9 +117,9 @@ async fn ec_42_ec_43_br_35_br_73_req_known_010_req_known_020_req_known_030_a_fil
     assert_eq!(known(), Vec::<String>::new(), "a server that is gone knows nothing");
 }
 
+// BR-50, REQ-ARCH-080, REQ-NAV-060, BR-55
 #[tokio::test(start_paused = true)]
-async fn br_50_req_arch_080_req_nav_060_br_55_known_files_are_listed_by_path_and_only_those_of_the_workspace()
-{
+async fn known_files_are_listed_by_path_and_only_those_of_the_workspace() {
     let rehearsal = Rehearsal::new("//- z.foo\nfine\n", &[("alpha", Behaviour::default())]);
     rehearsal.check("z.foo").await;
     for path in ["m.foo", "a/b.foo", "node_modules/x/y.foo"] {
@@ -132,8 +135,9 @@ fn project_check(file: &str) -> CheckParams {
     CheckParams { files, scope: CheckScope::Project, ..CheckParams::default() }
 }
 
+// REQ-DIAG-045
 #[tokio::test(start_paused = true)]
-async fn req_diag_045_importers_of_a_written_file_are_looked_at_by_themselves() {
+async fn importers_of_a_written_file_are_looked_at_by_themselves() {
     let fixture =
         "//- types.foo\nfine\n//- a.foo\nimport types\nERR broken by it\n//- b.foo\nERR unrelated\n";
     for behaviour in [Behaviour::default(), Behaviour::pulling(5)] {
@@ -144,8 +148,9 @@ async fn req_diag_045_importers_of_a_written_file_are_looked_at_by_themselves() 
     }
 }
 
+// BR-83
 #[tokio::test(start_paused = true)]
-async fn br_83_the_epoch_is_the_services_own_and_rises_with_every_check() {
+async fn the_epoch_is_the_services_own_and_rises_with_every_check() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::default())]);
     let orchestrator = rehearsal.orchestrator.clone();
     assert_eq!(orchestrator.epoch(), 0);
@@ -221,8 +226,9 @@ async fn the_outcome_tells_what_each_server_did() {
     );
 }
 
+// BR-79, REQ-EXCL-040
 #[tokio::test(start_paused = true)]
-async fn br_79_req_excl_040_nothing_is_collected_without_a_mutation() {
+async fn nothing_is_collected_without_a_mutation() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pulling(5))]);
     rehearsal.check("a.foo").await;
     rehearsal.project.write("a.foo", "ERR later\n");
@@ -231,8 +237,9 @@ async fn br_79_req_excl_040_nothing_is_collected_without_a_mutation() {
     assert_eq!(rehearsal.fakes.seen(), Vec::<String>::new());
 }
 
+// BR-67, REQ-OBS-020
 #[tokio::test(start_paused = true)]
-async fn br_67_req_obs_020_starts_crashes_latencies_timeouts_and_findings_are_counted() {
+async fn starts_crashes_latencies_timeouts_and_findings_are_counted() {
     let servers = [("alpha", Behaviour::pulling(20)), ("beta", Behaviour::silent())];
     let rehearsal = Rehearsal::new(FILE, &servers);
     rehearsal.check("a.foo").await;

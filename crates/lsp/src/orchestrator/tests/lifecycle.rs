@@ -11,8 +11,9 @@ use crate::tools;
 const FILE: &str = "//- a.foo\nERR broken\n";
 const BROKEN: &str = "ERROR [1:1] broken";
 
+// BR-18, BR-19, REQ-LIFE-010, REQ-LIFE-020
 #[tokio::test(start_paused = true)]
-async fn br_18_br_19_req_life_010_req_life_020_a_server_starts_with_the_first_touch_of_its_language() {
+async fn a_server_starts_with_the_first_touch_of_its_language() {
     let servers = [("alpha", Behaviour::default()), ("gamma", Behaviour::default())];
     let rehearsal = Rehearsal::new("//- a.foo\nfine\n//- b.bar\nfine\n", &servers);
     assert_eq!(rehearsal.fakes.n_launched(), 0);
@@ -23,8 +24,9 @@ async fn br_18_br_19_req_life_010_req_life_020_a_server_starts_with_the_first_to
     assert_eq!(rehearsal.status("gamma"), [ServerState::Active]);
 }
 
+// EC-46, BR-82, REQ-CONC-010
 #[tokio::test(start_paused = true)]
-async fn ec_46_br_82_req_conc_010_two_checks_at_once_start_one_server() {
+async fn two_checks_at_once_start_one_server() {
     let slow = Behaviour { ready_after: Some(Duration::from_secs(1)), ..Behaviour::default() };
     let rehearsal = Rehearsal::new(FILE, &[("alpha", slow)]);
     let later = async {
@@ -36,8 +38,9 @@ async fn ec_46_br_82_req_conc_010_two_checks_at_once_start_one_server() {
     assert_eq!(rehearsal.fakes.n_launched(), 1);
 }
 
+// BR-22, REQ-LIFE-030
 #[tokio::test(start_paused = true)]
-async fn br_22_req_life_030_a_monorepo_has_a_client_for_each_root() {
+async fn a_monorepo_has_a_client_for_each_root() {
     let fixture = "//- one/foo.toml\n//- one/a.foo\nERR one\n//- two/foo.toml\n//- two/deep/b.foo\nERR two\n";
     let rehearsal = Rehearsal::new(fixture, &[("alpha", Behaviour::default())]);
     assert_eq!(rehearsal.check("one/a.foo").await, ["ERROR [1:1] one"]);
@@ -55,8 +58,9 @@ async fn br_22_req_life_030_a_monorepo_has_a_client_for_each_root() {
     assert_eq!(rows, ["one", "two"]);
 }
 
+// EC-3, EC-33
 #[tokio::test(start_paused = true)]
-async fn ec_3_ec_33_a_program_that_is_not_there_is_unavailable_with_the_way_to_get_it() {
+async fn a_program_that_is_not_there_is_unavailable_with_the_way_to_get_it() {
     let rehearsal = Rehearsal::new(FILE, &[]);
     assert_eq!(rehearsal.check("a.foo").await, Vec::<String>::new());
     let row = rehearsal.orchestrator.status().into_iter().find(|row| row.id == "alpha").unwrap();
@@ -65,8 +69,9 @@ async fn ec_3_ec_33_a_program_that_is_not_there_is_unavailable_with_the_way_to_g
     assert!(row.hint.is_some());
 }
 
+// EC-4
 #[tokio::test(start_paused = true)]
-async fn ec_4_a_server_that_dies_at_its_start_is_broken_and_not_tried_again() {
+async fn a_server_that_dies_at_its_start_is_broken_and_not_tried_again() {
     let rehearsal =
         Rehearsal::new(FILE, &[("alpha", Behaviour { dies_at_start: true, ..Behaviour::default() })]);
     assert_eq!(rehearsal.check("a.foo").await, Vec::<String>::new());
@@ -76,9 +81,9 @@ async fn ec_4_a_server_that_dies_at_its_start_is_broken_and_not_tried_again() {
     assert_eq!(rehearsal.orchestrator.metrics().snapshot().server_start_failures, 1);
 }
 
+// EC-5, EC-8, EC-9, BR-20, REQ-LIFE-070, REQ-LIFE-090
 #[tokio::test(start_paused = true)]
-async fn ec_5_ec_8_ec_9_br_20_req_life_070_req_life_090_a_crashed_server_stays_broken_and_the_other_goes_on()
-{
+async fn a_crashed_server_stays_broken_and_the_other_goes_on() {
     let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::default())];
     let rehearsal = Rehearsal::new(FILE, &servers);
     rehearsal.check("a.foo").await;
@@ -123,8 +128,9 @@ async fn an_explicit_restart_mends_a_broken_server() {
     assert_eq!(rehearsal.fakes.n_launched(), 2);
 }
 
+// BR-24, BR-71, REQ-LIFE-040, REQ-LIFE-060
 #[tokio::test(start_paused = true)]
-async fn br_24_br_71_req_life_040_req_life_060_the_end_of_the_service_shuts_every_server_down_and_forgets() {
+async fn the_end_of_the_service_shuts_every_server_down_and_forgets() {
     let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::default())];
     let rehearsal = Rehearsal::new(FILE, &servers);
     rehearsal.check("a.foo").await;
@@ -172,8 +178,9 @@ async fn the_memory_budget_stops_the_least_recently_used() {
     );
 }
 
+// BR-43, REQ-STATUS-020, REQ-STATUS-025
 #[tokio::test(start_paused = true)]
-async fn br_43_req_status_020_req_status_025_every_server_is_listed_with_its_state() {
+async fn every_server_is_listed_with_its_state() {
     let slow = Behaviour { ready_after: None, ..Behaviour::default() };
     let config = json!({ "servers": { "beta": { "enabled": false } } });
     let servers = [("alpha", Behaviour::default()), ("gamma", slow), ("beta", Behaviour::default())];
@@ -193,8 +200,9 @@ async fn br_43_req_status_020_req_status_025_every_server_is_listed_with_its_sta
     assert_eq!(rehearsal.status("gopls"), [ServerState::Untrusted]);
 }
 
+// EC-48, BR-85, REQ-CONC-020
 #[tokio::test(start_paused = true)]
-async fn ec_48_br_85_req_conc_020_a_question_comes_after_the_writes_before_it() {
+async fn a_question_comes_after_the_writes_before_it() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[300]))]);
     rehearsal.check("a.foo").await;
     rehearsal.fakes.seen.lock().unwrap().clear();

@@ -7,9 +7,9 @@ use serde_json::json;
 use crate::fake::{Behaviour, Rehearsal};
 use crate::tools;
 
+// BR-31, BR-32, BR-33, BR-87, REQ-BOUNDARY-010, REQ-BOUNDARY-020, REQ-BOUNDARY-030, REQ-PATH-010
 #[tokio::test(start_paused = true)]
-async fn br_31_br_32_br_33_br_87_req_boundary_010_req_boundary_020_req_boundary_030_req_path_010_nothing_starts_for_what_is_outside()
- {
+async fn nothing_starts_for_what_is_outside() {
     // EC-26, EC-27, EC-28, EC-50, EC-51.
     let rehearsal = Rehearsal::new(
         "//- node_modules/m/a.foo\nERR x\n//- src/a.foo\nERR x\n",
@@ -33,8 +33,9 @@ async fn br_31_br_32_br_33_br_87_req_boundary_010_req_boundary_020_req_boundary_
     std::fs::remove_dir_all(std::path::Path::new(&beside).parent().unwrap()).unwrap();
 }
 
+// EC-36, EC-39, BR-10
 #[tokio::test(start_paused = true)]
-async fn ec_36_ec_39_br_10_bad_files_start_nothing() {
+async fn bad_files_start_nothing() {
     let rehearsal =
         Rehearsal::new("//- dir.foo/x\nx\n//- a.xyz\nERR x\n", &[("alpha", Behaviour::default())]);
     std::fs::write(rehearsal.project.path("binary.foo"), b"ERR a\0b").unwrap();
@@ -58,8 +59,9 @@ async fn ask(rehearsal: &Rehearsal, tool: &str, arguments: serde_json::Value) ->
     (answer.text.replace(&rehearsal.project.root().display().to_string(), "ROOT"), answer.is_error)
 }
 
+// EC-29, BR-34, BR-52, REQ-NAV-030, REQ-NAV-040
 #[tokio::test(start_paused = true)]
-async fn ec_29_br_34_br_52_req_nav_030_req_nav_040_a_tool_refuses_what_is_outside() {
+async fn a_tool_refuses_what_is_outside() {
     let rehearsal = Rehearsal::new("//- a.foo\nx\n", &[("alpha", Behaviour::default())]);
     for tool in ["lsp_goto_definition", "lsp_find_references", "lsp_hover"] {
         let (text, is_error) =
@@ -112,8 +114,9 @@ async fn a_server_that_loads_for_a_while_is_waited_for() {
     assert_eq!(ask(&rehearsal, "lsp_find_references", place).await, ("No references found".into(), false));
 }
 
+// REQ-NAV-060
 #[tokio::test(start_paused = true)]
-async fn req_nav_060_the_list_of_diagnostics_says_how_far_to_believe_it() {
+async fn the_list_of_diagnostics_says_how_far_to_believe_it() {
     let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::default())];
     let rehearsal = Rehearsal::new("//- a.foo\nERR x\n", &servers);
     assert_eq!(ask(&rehearsal, "lsp_diagnostics", json!({})).await, ("No diagnostics".into(), false));

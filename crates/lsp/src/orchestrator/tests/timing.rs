@@ -23,8 +23,9 @@ async fn warm(rehearsal: &Rehearsal) {
     rehearsal.project.write("a.foo", "ERR broken\n\n");
 }
 
+// EC-10, BR-40, REQ-TIME-030, REQ-TIME-090
 #[tokio::test(start_paused = true)]
-async fn ec_10_br_40_req_time_030_req_time_090_a_cold_start_may_take_the_first_touch_timeout() {
+async fn a_cold_start_may_take_the_first_touch_timeout() {
     let slow = Behaviour { ready_after: Some(Duration::from_secs(8)), ..Behaviour::pushing(&[100]) };
     let rehearsal = Rehearsal::new(FILE, &[("alpha", slow)]);
     let (lines, ms) = timed(&rehearsal).await;
@@ -32,16 +33,18 @@ async fn ec_10_br_40_req_time_030_req_time_090_a_cold_start_may_take_the_first_t
     assert!((8_000..10_000).contains(&ms), "{ms}");
 }
 
+// EC-45, REQ-CFG-055
 #[tokio::test(start_paused = true)]
-async fn ec_45_req_cfg_055_the_first_touch_timeout_is_configurable() {
+async fn the_first_touch_timeout_is_configurable() {
     let slow = Behaviour { ready_after: Some(Duration::from_secs(14)), ..Behaviour::default() };
     let config = json!({ "firstTouchTimeout": 15_000 });
     let rehearsal = Rehearsal::with_config(FILE, &[("alpha", slow)], config);
     assert_eq!(timed(&rehearsal).await.0, [BROKEN]);
 }
 
+// BR-70, REQ-TIME-070
 #[tokio::test(start_paused = true)]
-async fn br_70_req_time_070_a_start_that_takes_longer_gives_nothing_now_and_something_later() {
+async fn a_start_that_takes_longer_gives_nothing_now_and_something_later() {
     let slow = Behaviour { ready_after: Some(Duration::from_secs(11)), ..Behaviour::default() };
     let rehearsal = Rehearsal::new(FILE, &[("alpha", slow)]);
     assert_eq!(timed(&rehearsal).await, (vec![], 10_000));
@@ -49,8 +52,9 @@ async fn br_70_req_time_070_a_start_that_takes_longer_gives_nothing_now_and_some
     assert_eq!(rehearsal.fakes.n_launched(), 1);
 }
 
+// BR-63, REQ-TIME-010, REQ-TIME-020, REQ-CFG-050
 #[tokio::test(start_paused = true)]
-async fn br_63_req_time_010_req_time_020_req_cfg_050_a_silent_server_costs_the_diagnostic_timeout() {
+async fn a_silent_server_costs_the_diagnostic_timeout() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::silent())]);
     warm(&rehearsal).await;
     assert_eq!(timed(&rehearsal).await, (vec![], 3_000));
@@ -60,46 +64,52 @@ async fn br_63_req_time_010_req_time_020_req_cfg_050_a_silent_server_costs_the_d
     assert_eq!(timed(&rehearsal).await, (vec![], 700));
 }
 
+// BR-69, REQ-TIME-015
 #[tokio::test(start_paused = true)]
-async fn br_69_req_time_015_two_silent_servers_cost_one_timeout() {
+async fn two_silent_servers_cost_one_timeout() {
     let servers = [("alpha", Behaviour::silent()), ("beta", Behaviour::silent())];
     let rehearsal = Rehearsal::new(FILE, &servers);
     warm(&rehearsal).await;
     assert_eq!(timed(&rehearsal).await, (vec![], 3_000));
 }
 
+// EC-13, BR-14, REQ-TIME-040, REQ-TIME-085
 #[tokio::test(start_paused = true)]
-async fn ec_13_br_14_req_time_040_req_time_085_the_one_that_answers_is_heard_when_the_other_does_not() {
+async fn the_one_that_answers_is_heard_when_the_other_does_not() {
     let servers = [("alpha", Behaviour::silent()), ("beta", Behaviour::default())];
     let rehearsal = Rehearsal::new(FILE, &servers);
     assert_eq!(timed(&rehearsal).await, (vec![BROKEN.to_owned()], 10_000));
 }
 
+// REQ-TIME-050, EC-12
 #[tokio::test(start_paused = true)]
-async fn req_time_050_ec_12_the_second_of_two_pushes_counts() {
+async fn the_second_of_two_pushes_counts() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[0, 100]))]);
     let (lines, ms) = timed(&rehearsal).await;
     assert_eq!(lines, [BROKEN]);
     assert!((250..300).contains(&ms), "100 ms and then 150 ms of quiet, not {ms}");
 }
 
+// EC-47, BR-84, REQ-TIMING-010
 #[tokio::test(start_paused = true)]
-async fn ec_47_br_84_req_timing_010_the_debounce_never_reaches_beyond_the_deadline() {
+async fn the_debounce_never_reaches_beyond_the_deadline() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[2_900]))]);
     warm(&rehearsal).await;
     assert_eq!(timed(&rehearsal).await, (vec![BROKEN.to_owned()], 3_000));
 }
 
+// EC-49, BR-86, REQ-TIMING-020
 #[tokio::test(start_paused = true)]
-async fn ec_49_br_86_req_timing_020_the_first_touch_is_one_shot() {
+async fn the_first_touch_is_one_shot() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::silent())]);
     assert_eq!(timed(&rehearsal).await.1, 10_000);
     rehearsal.project.write("a.foo", "ERR again\n");
     assert_eq!(timed(&rehearsal).await.1, 3_000);
 }
 
+// EC-11, REQ-TIME-060
 #[tokio::test(start_paused = true)]
-async fn ec_11_req_time_060_a_late_result_is_not_in_this_answer_but_in_the_known_files() {
+async fn a_late_result_is_not_in_this_answer_but_in_the_known_files() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[5_000]))]);
     rehearsal.project.write("a.foo", "fine\n");
     warm(&rehearsal).await;
@@ -137,16 +147,18 @@ async fn an_empty_answer_while_the_server_loads_is_asked_for_again() {
     assert_eq!(pulls, 2);
 }
 
+// EC-14, REQ-TIME-080
 #[tokio::test(start_paused = true)]
-async fn ec_14_req_time_080_an_abandoned_check_ends_and_the_next_one_works() {
+async fn an_abandoned_check_ends_and_the_next_one_works() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[500]))]);
     let abandoned = tokio::time::timeout(Duration::from_millis(100), rehearsal.check("a.foo")).await;
     assert!(abandoned.is_err());
     assert_eq!(timed(&rehearsal).await.0, [BROKEN]);
 }
 
+// EC-15
 #[tokio::test(start_paused = true)]
-async fn ec_15_simultaneous_edits_of_one_file_each_get_a_snapshot() {
+async fn simultaneous_edits_of_one_file_each_get_a_snapshot() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[20]))]);
     rehearsal.check("a.foo").await;
     let path = rehearsal.project.path("a.foo").to_string_lossy().into_owned();

@@ -33,8 +33,9 @@ fn check_edit(files: &[FileDiagnostics], limits: Limits, expected: Expect) {
     expected.assert_eq(&format!("Edited src/a.ts (1 replacement).{}", after_edit(files, limits)));
 }
 
+// REQ-FMT-010, EC-23
 #[test]
-fn req_fmt_010_ec_23_a_line_has_severity_place_message_and_code_if_there_is_one() {
+fn a_line_has_severity_place_message_and_code_if_there_is_one() {
     let mut one = diagnostic(42, "Type 'string' is not assignable to type 'number'.");
     assert_eq!(line(&one), "ERROR [42:5] Type 'string' is not assignable to type 'number'.");
     one.code = Some(Code::Number(2322));
@@ -48,8 +49,9 @@ fn req_fmt_010_ec_23_a_line_has_severity_place_message_and_code_if_there_is_one(
     assert!(line(&one).starts_with("HINT [42:5]"));
 }
 
+// REQ-DIAG-010, REQ-DIAG-050, BR-74, REQ-FMT-020
 #[test]
-fn req_diag_010_req_diag_050_br_74_req_fmt_020_the_block_follows_the_success_message() {
+fn the_block_follows_the_success_message() {
     check_edit(
         &[file("src/a.ts", [1])],
         Limits::default(),
@@ -69,8 +71,9 @@ fn a_clean_file_adds_nothing() {
     assert_eq!(after_write(&[file("a", [])], &[file("b", [])], Limits::default()), "");
 }
 
+// REQ-FMT-030
 #[test]
-fn req_fmt_030_lines_ascend() {
+fn lines_ascend() {
     check_edit(
         &[file("a.ts", [30, 2, 11])],
         Limits::default(),
@@ -86,8 +89,9 @@ fn req_fmt_030_lines_ascend() {
     );
 }
 
+// EC-17, BR-5, REQ-FMT-050, REQ-FMT-055
 #[test]
-fn ec_17_br_5_req_fmt_050_req_fmt_055_twenty_are_shown_and_the_rest_counted() {
+fn twenty_are_shown_and_the_rest_counted() {
     let text = after_edit(&[file("a.ts", 1..=25)], Limits::default());
     assert_eq!(n_lines(&text), 20);
     assert!(text.ends_with("ERROR [20:5] wrong 20\n... and 5 more\n</diagnostics>"), "{text}");
@@ -95,8 +99,9 @@ fn ec_17_br_5_req_fmt_050_req_fmt_055_twenty_are_shown_and_the_rest_counted() {
     assert!(text.ends_with("\n... and 7 more\n</diagnostics>"), "{text}");
 }
 
+// EC-18, BR-6, BR-7, REQ-DIAG-070
 #[test]
-fn ec_18_br_6_br_7_req_diag_070_a_hundred_errors_in_ten_files_stop_at_fifty_lines() {
+fn a_hundred_errors_in_ten_files_stop_at_fifty_lines() {
     let others: Vec<_> = (1..=9).map(|n| file(&format!("o{n}.ts"), 1..=10)).collect();
     let text = after_write(&[file("a.ts", 1..=10)], &others, Limits::default());
     assert_eq!(n_lines(&text), 50);
@@ -104,15 +109,17 @@ fn ec_18_br_6_br_7_req_diag_070_a_hundred_errors_in_ten_files_stop_at_fifty_line
     assert!(!text.contains("o5.ts"), "{text}");
 }
 
+// REQ-DIAG-060, BR-6
 #[test]
-fn req_diag_060_br_6_at_most_five_other_files() {
+fn at_most_five_other_files() {
     let others: Vec<_> = (1..=7).map(|n| file(&format!("o{n}.ts"), [1])).collect();
     let text = after_write(&[], &others, Limits::default());
     assert_eq!(text.matches("<diagnostics").count(), 5);
 }
 
+// EC-19
 #[test]
-fn ec_19_fifty_errors_in_the_written_file_leave_no_room_for_others() {
+fn fifty_errors_in_the_written_file_leave_no_room_for_others() {
     let limits = Limits { per_file: 60, ..Limits::default() };
     let text = after_write(&[file("a.ts", 1..=60)], &[file("b.ts", [1])], limits);
     assert_eq!(n_lines(&text), 50);
@@ -120,8 +127,9 @@ fn ec_19_fifty_errors_in_the_written_file_leave_no_room_for_others() {
     assert!(!text.contains("b.ts"));
 }
 
+// BR-8, REQ-FMT-068
 #[test]
-fn br_8_req_fmt_068_overflow_lines_do_not_count_toward_the_total() {
+fn overflow_lines_do_not_count_toward_the_total() {
     let limits = Limits { per_file: 10, ..Limits::default() };
     let others: Vec<_> = (1..=5).map(|n| file(&format!("o{n}.ts"), 1..=12)).collect();
     let text = after_write(&[file("a.ts", [])], &others, limits);
@@ -129,8 +137,9 @@ fn br_8_req_fmt_068_overflow_lines_do_not_count_toward_the_total() {
     assert_eq!(text.matches("... and 2 more").count(), 5);
 }
 
+// BR-16, BR-76, REQ-FMT-090, REQ-DIAG-040
 #[test]
-fn br_16_br_76_req_fmt_090_req_diag_040_the_written_file_is_first_then_the_others_by_path() {
+fn the_written_file_is_first_then_the_others_by_path() {
     let text = after_write(
         &[file("z.ts", [1])],
         &[file("m.ts", [2]), file("b.ts", [3]), file("clean.ts", [])],
@@ -156,8 +165,9 @@ fn br_16_br_76_req_fmt_090_req_diag_040_the_written_file_is_first_then_the_other
     .assert_eq(&text);
 }
 
+// REQ-DIAG-017, BR-75
 #[test]
-fn req_diag_017_br_75_each_patched_file_has_its_block() {
+fn each_patched_file_has_its_block() {
     check_edit(
         &[file("b.ts", [1]), file("clean.ts", []), file("a.ts", [2])],
         Limits::default(),

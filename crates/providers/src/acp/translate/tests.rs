@@ -63,8 +63,9 @@ fn answer() -> Value {
     json!({"result": {"stopReason": "end_turn"}})
 }
 
+// TC-4.2a
 #[test]
-fn tc_4_2a_message_chunks_become_one_message_that_grows() {
+fn message_chunks_become_one_message_that_grows() {
     check_messages(
         &[chunk("Hello "), chunk("from "), chunk("codex."), answer()],
         expect![[r#"
@@ -76,8 +77,9 @@ fn tc_4_2a_message_chunks_become_one_message_that_grows() {
     );
 }
 
+// TC-4.2b
 #[test]
-fn tc_4_2b_a_tool_call_is_created_with_its_name_and_id() {
+fn a_tool_call_is_created_with_its_name_and_id() {
     let messages = recorded("acp-exec");
     let until_call: Vec<Value> = messages
         .iter()
@@ -95,8 +97,9 @@ fn tc_4_2b_a_tool_call_is_created_with_its_name_and_id() {
     );
 }
 
+// TC-4.2c
 #[test]
-fn tc_4_2c_a_tool_call_update_completes_the_call_with_its_result() {
+fn a_tool_call_update_completes_the_call_with_its_result() {
     check(
         "acp-exec",
         expect![[r#"

@@ -77,8 +77,9 @@ fn check_lines(lines: &[Value], expected: Expect) {
     story.check(&expected);
 }
 
+// TC-3.3a
 #[test]
-fn tc_3_3a_text_blocks_become_message_upserts() {
+fn text_blocks_become_message_upserts() {
     check(
         "claude-text",
         expect![[r#"
@@ -90,8 +91,9 @@ fn tc_3_3a_text_blocks_become_message_upserts() {
     );
 }
 
+// TC-3.3b
 #[test]
-fn tc_3_3b_tool_use_blocks_become_tool_calls_with_parsed_arguments() {
+fn tool_use_blocks_become_tool_calls_with_parsed_arguments() {
     check(
         "claude-tool",
         expect![[r#"
@@ -107,8 +109,9 @@ fn tc_3_3b_tool_use_blocks_become_tool_calls_with_parsed_arguments() {
     );
 }
 
+// TC-3.3c
 #[test]
-fn tc_3_3c_tool_results_complete_their_call() {
+fn tool_results_complete_their_call() {
     let lines = recorded("claude-tool");
     let result =
         lines.iter().position(|line| line["type"] == "user").expect("the recording has a tool result");
@@ -124,8 +127,9 @@ fn tc_3_3c_tool_results_complete_their_call() {
     );
 }
 
+// TC-3.3d
 #[test]
-fn tc_3_3d_thinking_blocks_become_thinking_streamed_or_whole() {
+fn thinking_blocks_become_thinking_streamed_or_whole() {
     check(
         "claude-thinking",
         expect![[r#"
@@ -149,8 +153,9 @@ fn tc_3_3d_thinking_blocks_become_thinking_streamed_or_whole() {
     );
 }
 
+// TC-3.3e
 #[test]
-fn tc_3_3e_interleaved_blocks_have_their_own_items() {
+fn interleaved_blocks_have_their_own_items() {
     check(
         "claude-parallel-tools",
         expect![[r#"
@@ -170,8 +175,9 @@ fn tc_3_3e_interleaved_blocks_have_their_own_items() {
     );
 }
 
+// TC-3.3f
 #[test]
-fn tc_3_3f_a_turn_starts_with_its_model_and_ends_at_result() {
+fn a_turn_starts_with_its_model_and_ends_at_result() {
     let lines = recorded("claude-tool");
     let mut story = Story::new();
     let (result, rest) = lines.split_last().expect("a recording has lines");
@@ -190,8 +196,9 @@ fn tc_3_3f_a_turn_starts_with_its_model_and_ends_at_result() {
     );
 }
 
+// TC-3.3g
 #[test]
-fn tc_3_3g_an_unknown_tool_result_is_shown_and_harms_nothing() {
+fn an_unknown_tool_result_is_shown_and_harms_nothing() {
     let result = json!({"type": "user", "parent_tool_use_id": null, "message": {"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "toolu_lost", "content": "out of nowhere", "is_error": true}]}});
     let lines = [json!({"type": "system", "subtype": "init", "model": "m"}), result];

@@ -273,8 +273,9 @@ async fn the_list_is_sorted_by_last_activity_and_named_by_the_first_message() {
     assert_eq!(titles, ["first things first", "second things"]);
 }
 
+// TC-2.1a
 #[tokio::test]
-async fn tc_2_1a_the_interface_has_every_lifecycle_method() {
+async fn the_interface_has_every_lifecycle_method() {
     use crate::provider::{CreateOptions, LoadOptions, Provider, ProviderOutput};
 
     let fake = FakeProvider::new("fake");
@@ -312,8 +313,9 @@ async fn tc_2_1a_the_interface_has_every_lifecycle_method() {
     assert_eq!(loaded.session_id, session.session_id);
 }
 
+// TC-7.4a
 #[test]
-fn tc_7_4a_no_code_leads_from_an_agents_protocol_to_the_socket() {
+fn no_code_leads_from_an_agents_protocol_to_the_socket() {
     let http = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../chartroom/src/http");
     let mut folders = vec![http];
     let mut n_files = 0;
