@@ -3,6 +3,7 @@
 
 mod answering;
 mod calls;
+mod delivery;
 mod journaling;
 mod opening;
 mod outputs;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chartroom_protocol::context::ContextResponse;
-use chartroom_protocol::ids::{QueuedId, TurnId};
+use chartroom_protocol::ids::TurnId;
 use chartroom_protocol::session::{
     AnswerParams, Question, QueueParams, QueueResponse, SendParams, SendResponse, SessionResponse,
     SessionState, SessionStatusResponse,
@@ -31,6 +32,7 @@ use crate::feed::{Broadcast, Change};
 use crate::provider::{AgentHandle, Provider, ProviderError, ProviderOutput};
 use crate::store::{SessionChange, Store, StoreError, StoredMessage, StoredSession};
 use calls::CallDone;
+use delivery::Delivery;
 use journaling::Staged;
 pub(crate) use opening::check_installed;
 
@@ -143,23 +145,10 @@ pub(crate) struct Actor {
     calls: JoinSet<CallDone>,
     /// The running turns; more than one only while the agent begins one by itself.
     turns: Vec<RunningTurn>,
-    /// Turns that may say nothing more.
-    ended: VecDeque<TurnId>,
     /// The last state of items that are still being written, to close them if the agent dies.
     open_items: Vec<Upsert>,
     queue: VecDeque<StoredMessage>,
-    /// The message that was given to the agent and is not yet confirmed.
-    delivering: Option<QueuedId>,
-    /// The same message while the journal does not have its turn yet.
-    unsent: Option<StoredMessage>,
-    /// The message whose turn has begun here and in which the agent has not said a word. It stays on the disk until
-    /// the journal has such a word or the turn's end.
-    handed: Option<(TurnId, QueuedId)>,
-    /// A message that was handed over just before an earlier run died: the agent's own history tells whether it came
-    /// through.
-    in_doubt: Option<Doubt>,
-    /// The turn of that message, if the journal has its beginning: it is not written twice.
-    begun: Option<TurnId>,
+    delivery: Delivery,
     /// Whether the agent ever ended a turn here, or came with a history. Before that it need not have kept the
     /// conversation: Claude writes its file some time after its first words.
     kept: bool,
@@ -195,13 +184,8 @@ struct RunningTurn {
     turn_id: TurnId,
     /// The seq of its first row, for compaction.
     first_seq: u64,
-}
-
-#[derive(Clone)]
-struct Doubt {
-    message: StoredMessage,
-    /// How many times in a row a person said this, the message itself included.
-    n_in_a_row: usize,
+    /// The journal has its beginning.
+    is_told: bool,
 }
 
 struct PendingQuestion {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chartroom_protocol::context::ContextResponse;
-use chartroom_protocol::ids::{QueuedId, TurnId};
+use chartroom_protocol::ids::TurnId;
 
 use super::opening::Opened;
 use super::{Actor, Agent, Reply, answer};
@@ -14,7 +14,6 @@ use crate::store::SessionChange;
 pub(super) enum CallDone {
     Opened(Box<Opened>),
     Delivered {
-        queued_id: QueuedId,
         turn_id: TurnId,
         result: Result<(), ProviderError>,
     },
@@ -45,9 +44,7 @@ impl Actor {
     pub(super) async fn called(&mut self, done: CallDone) {
         match done {
             CallDone::Opened(opened) => self.opened(*opened).await,
-            CallDone::Delivered { queued_id, turn_id, result } => {
-                self.delivered(queued_id, turn_id, result).await;
-            }
+            CallDone::Delivered { turn_id, result } => self.delivered(turn_id, result).await,
             CallDone::Plain { reply, result } => match (reply, result) {
                 (Some(reply), result) => answer(reply, result),
                 (None, Ok(())) => {}

@@ -25,11 +25,8 @@ pub(super) enum Staged {
 }
 
 impl Actor {
-    /// Journals the state of an item; late ones of an ended turn are dropped.
+    /// Journals the state of an item.
     pub(super) fn stage_upsert(&mut self, upsert: Upsert) {
-        if self.ended.contains(&upsert.turn_id) {
-            return;
-        }
         let turn_id = upsert.turn_id.clone();
         let is_users = matches!(upsert.body, UpsertBody::Message { origin: Origin::User, .. });
         let json = serde_json::to_string(&upsert).expect("an upsert has string keys only");
@@ -72,15 +69,15 @@ impl Actor {
     }
 
     fn stage_taken_in(&mut self, turn_id: &TurnId) {
-        if self.handed.as_ref().is_some_and(|(handed, _)| handed == turn_id) {
+        if self.delivery.untaken() == Some(turn_id) {
             self.stage_taken();
         }
     }
 
     /// The agent has said or asked something in the message's turn, or the turn was ended or cancelled: the message is
-    /// not given to anybody again. That the turn has begun is not enough: an agent that dies then may not have kept it.
+    /// not given to anybody again.
     pub(super) fn stage_taken(&mut self) {
-        if let Some((_, queued_id)) = self.handed.take() {
+        if let Some(queued_id) = self.delivery.take() {
             self.staged.push(Staged::Taken(queued_id));
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chartroom_protocol::agent::AgentStatus;
 use chartroom_protocol::error::ErrorCode;
-use chartroom_protocol::ids::SessionId;
+use chartroom_protocol::ids::{QueuedId, SessionId};
 use chartroom_protocol::session::SessionResponse;
 use chartroom_protocol::stream::Origin;
 use chartroom_protocol::turn::TurnEvent;
@@ -12,8 +12,10 @@ use chartroom_protocol::upsert::{Upsert, UpsertBody};
 use futures_util::StreamExt;
 
 use super::calls::CallDone;
+use super::delivery::Doubt;
+use super::journaling::Staged;
 use super::start::STOPPED;
-use super::{Actor, Agent, Doubt, Reply, answer, internal};
+use super::{Actor, Agent, Reply, answer, internal};
 use crate::clock::Clock;
 use crate::provider::{AGENTS_ID, History, LoadOptions, ProviderError, ProviderSession};
 use crate::store::{NewRow, RowKind, SessionChange, Store};
@@ -81,7 +83,7 @@ impl Actor {
             mode: self.session.mode.clone(),
             provider_options: self.session.provider_options.clone(),
             may_be_unkept: !self.kept,
-            wants_undated_history: self.last_at.is_none() || self.in_doubt.is_some(),
+            wants_undated_history: self.last_at.is_none() || self.delivery.doubt().is_some(),
         };
         let import = Import {
             store: self.store.clone(),
@@ -90,7 +92,7 @@ impl Actor {
             next_seq: self.next_seq,
             known_until: self.last_at.clone(),
             last_user_message: self.last_user_message.clone(),
-            in_doubt: self.in_doubt.clone(),
+            in_doubt: self.delivery.doubt().cloned(),
         };
         let limit = self.limits.open;
         let task = self.calls.spawn(async move {
@@ -125,8 +127,10 @@ impl Actor {
             self.kept = true;
             self.broadcast.start_over();
         }
-        if opened.imported.was_taken {
-            self.settle_doubt();
+        if opened.imported.was_taken
+            && let Some(queued_id) = self.delivery.doubt().map(|doubt| doubt.message.queued_id.clone())
+        {
+            self.settle_doubt(&queued_id);
         }
         if let (None, Some(message)) = (&self.session.title, opened.imported.first_user_message) {
             self.set_first_title(&message).await;
@@ -161,12 +165,12 @@ impl Actor {
 }
 
 impl Actor {
-    /// The agent has the message that was in doubt, or nobody wants it to: it is not delivered again, and its turn
+    /// The agent has this message if it was in doubt, or nobody wants it to: it is not delivered again, and its turn
     /// ended with the server.
-    pub(super) fn settle_doubt(&mut self) {
-        let Some(Doubt { message, .. }) = self.in_doubt.take() else { return };
+    pub(super) fn settle_doubt(&mut self, queued_id: &QueuedId) {
+        let Some(Doubt { message, .. }) = self.delivery.take_doubt(queued_id) else { return };
         self.queue.retain(|waiting| waiting.queued_id != message.queued_id);
-        self.handed = Some((message.turn_id.clone(), message.queued_id));
+        self.staged.push(Staged::Taken(message.queued_id));
         self.finish_turn(&TurnEvent::TurnError {
             turn_id: message.turn_id,
             session_id: self.session.session_id.clone(),

@@ -10,14 +10,16 @@ use crate::feed::Change;
 use crate::provider::{ProviderError, ProviderOutput};
 use crate::store::SessionChange;
 
-/// Late lines of an ended turn come soon after its end or not at all.
-const ENDED_KEPT: usize = 64;
-
 impl Actor {
     pub(super) async fn outputs(&mut self, outputs: Vec<ProviderOutput>) {
         for output in outputs {
             match output {
-                ProviderOutput::Upsert(upsert) => self.stage_upsert(upsert),
+                ProviderOutput::Upsert(upsert) => {
+                    // Nothing of a turn that is over, whoever ended it, is shown any more.
+                    if self.turns.iter().any(|turn| turn.turn_id == upsert.turn_id) {
+                        self.stage_upsert(upsert);
+                    }
+                }
                 ProviderOutput::Turn(event) => self.turn_event(&event),
                 ProviderOutput::Question(question) => {
                     if let Err(error) =
@@ -60,18 +62,19 @@ impl Actor {
 
     fn turn_event(&mut self, event: &TurnEvent) {
         let turn_id = event.turn_id();
-        if self.ended.contains(turn_id) {
-            return;
-        }
-        if event.is_terminal() {
-            self.stage_turn(event);
-            self.end_turn(event);
-        } else {
-            if !self.turns.iter().any(|turn| turn.turn_id == *turn_id) {
-                // The agent began it by itself.
-                self.turns.push(RunningTurn { turn_id: turn_id.clone(), first_seq: self.next_seq });
+        let running = self.turns.iter_mut().find(|turn| turn.turn_id == *turn_id);
+        match (running, event.is_terminal()) {
+            (Some(_), true) => self.finish_turn(event),
+            (None, true) => {}
+            (Some(turn), false) => {
+                if !std::mem::replace(&mut turn.is_told, true) {
+                    self.stage_turn(event);
+                }
             }
-            if self.begun.take_if(|begun| begun == turn_id).is_none() {
+            (None, false) => {
+                // The agent began it by itself.
+                let (turn_id, first_seq) = (turn_id.clone(), self.next_seq);
+                self.turns.push(RunningTurn { turn_id, first_seq, is_told: true });
                 self.stage_turn(event);
             }
         }
@@ -80,10 +83,6 @@ impl Actor {
     /// Notes that a turn is over; nothing of it is shown any more.
     fn end_turn(&mut self, event: &TurnEvent) {
         let turn_id = event.turn_id();
-        if self.ended.len() == ENDED_KEPT {
-            self.ended.pop_front();
-        }
-        self.ended.push_back(turn_id.clone());
         self.open_items.retain(|item| item.turn_id != *turn_id);
         let since = match self.turns.iter().position(|turn| turn.turn_id == *turn_id) {
             Some(index) => self.turns.remove(index).first_seq,
@@ -96,7 +95,7 @@ impl Actor {
         }
     }
 
-    /// Ends a turn ourselves, because the agent will not.
+    /// Ends a turn, by the agent's word or because there will be none.
     pub(super) fn finish_turn(&mut self, event: &TurnEvent) {
         self.stage_turn(event);
         self.end_turn(event);

@@ -9,7 +9,7 @@ use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
 
 use super::calls::CallDone;
 use super::journaling::visible;
-use super::{Actor, Agent, Reply, RunningTurn, answer, internal};
+use super::{Actor, Agent, Delivery, Reply, RunningTurn, answer, internal};
 use crate::feed::Change;
 use crate::provider::{ProviderError, new_turn_id, title};
 use crate::store::{SessionChange, StoredMessage};
@@ -45,7 +45,7 @@ impl Actor {
     fn can_deliver(&self) -> bool {
         matches!(self.agent, Agent::Running { .. })
             && self.turns.is_empty()
-            && self.delivering.is_none()
+            && self.delivery.is_free()
             && self.retry_at.is_none()
     }
 
@@ -58,10 +58,12 @@ impl Actor {
         }
         let Some(message) = self.queue.front().cloned() else { return };
         let now = self.clock.now().iso();
-        self.turns.push(RunningTurn { turn_id: message.turn_id.clone(), first_seq: self.next_seq });
-        self.last_user_message = Some(message.params.message.clone());
-        let doubt = self.in_doubt.take_if(|doubt| doubt.message.turn_id == message.turn_id);
+        let doubt = self.delivery.take_doubt(&message.queued_id);
+        let is_told = doubt.as_ref().is_some_and(|doubt| doubt.is_told);
         let shown_before = doubt.is_some_and(|doubt| doubt.message.params == message.params);
+        let turn_id = message.turn_id.clone();
+        self.turns.push(RunningTurn { turn_id, first_seq: self.next_seq, is_told });
+        self.last_user_message = Some(message.params.message.clone());
         let shown = Upsert {
             turn_id: message.turn_id.clone(),
             session_id: self.session.session_id.clone(),
@@ -87,9 +89,7 @@ impl Actor {
             self.stage_change(Change::Title(title));
         }
         self.queue.pop_front();
-        self.delivering = Some(message.queued_id.clone());
-        self.handed = Some((message.turn_id.clone(), message.queued_id.clone()));
-        self.unsent = Some(message);
+        self.delivery = Delivery::Begun { message, taken: false };
     }
 
     /// Hands the message of a turn that has begun to the agent.
@@ -97,14 +97,14 @@ impl Actor {
         if self.retry_at.is_some() {
             return;
         }
-        let Some(message) = self.unsent.take() else { return };
-        let StoredMessage { queued_id, turn_id, params, .. } = message;
+        let Some(message) = self.delivery.give() else { return };
+        let StoredMessage { turn_id, params, .. } = message;
         match &self.agent {
             Agent::Running { handle, .. } => {
                 let handle = std::sync::Arc::clone(handle);
                 self.calls.spawn(async move {
                     let result = handle.send_message(&turn_id, params).await;
-                    CallDone::Delivered { queued_id, turn_id, result }
+                    CallDone::Delivered { turn_id, result }
                 });
             }
             Agent::Absent | Agent::Opening { .. } => {
@@ -112,20 +112,14 @@ impl Actor {
                 self.calls.spawn(async move {
                     let result =
                         Err(ProviderError::process_crash("the agent ended before it got the message"));
-                    CallDone::Delivered { queued_id, turn_id, result }
+                    CallDone::Delivered { turn_id, result }
                 });
             }
         }
     }
 
     /// The agent has the message, or will not have it.
-    pub(super) async fn delivered(
-        &mut self,
-        queued_id: QueuedId,
-        turn_id: TurnId,
-        result: Result<(), ProviderError>,
-    ) {
-        self.delivering = None;
+    pub(super) async fn delivered(&mut self, turn_id: TurnId, result: Result<(), ProviderError>) {
         let change = SessionChange {
             title: self.session.title.clone(),
             last_activity: Some(self.clock.now().iso()),
@@ -134,8 +128,8 @@ impl Actor {
         if let Err(error) = self.change_session(change).await {
             tracing::warn!(session = %self.session.session_id, "the session's last activity is not kept: {error}");
         }
-        let Err(error) = result else { return };
-        if self.handed.take_if(|(_, handed)| *handed == queued_id).is_some() {
+        let Err(error) = result else { return self.delivery.confirm() };
+        if let Some(queued_id) = self.delivery.refuse() {
             self.forget_message(&queued_id).await;
         }
         if self.turns.iter().any(|turn| turn.turn_id == turn_id) {
@@ -177,14 +171,14 @@ impl Actor {
             QueueParams::Remove { .. } => {
                 self.store.remove_message(&queued_id).await.map_err(internal)?;
                 self.queue.remove(index);
-                if self.in_doubt.as_ref().is_some_and(|doubt| doubt.message.queued_id == queued_id) {
-                    self.settle_doubt();
-                }
+                self.settle_doubt(&queued_id);
             }
             QueueParams::SendNow { .. } => {
                 self.store.put_message_first(&queued_id).await.map_err(internal)?;
                 if let Some(message) = self.queue.remove(index) {
-                    self.queue.push_front(message);
+                    // One that an earlier run had begun to hand over stays first.
+                    let n_before = usize::from(self.delivery.doubt().is_some() && index > 0);
+                    self.queue.insert(n_before, message);
                 }
                 if matches!(self.agent, Agent::Absent) {
                     self.check_ready()?;

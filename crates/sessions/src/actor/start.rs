@@ -8,8 +8,9 @@ use chartroom_protocol::stream::ErrorDetail;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use super::delivery::{Delivery, Doubt};
 use super::journaling::visible;
-use super::{Actor, Agent, Command, Doubt, FolderCheck, Limits, PendingQuestion, RunningTurn};
+use super::{Actor, Agent, Command, FolderCheck, Limits, PendingQuestion, RunningTurn};
 use crate::clock::Clock;
 use crate::feed::{Broadcast, Change};
 use crate::provider::{Provider, ProviderSession};
@@ -36,8 +37,7 @@ impl Actor {
         let session_id = parts.session.session_id.clone();
         let mut open = parts.store.open_state(&session_id).await?;
         let mut queue = VecDeque::new();
-        let mut in_doubt = None;
-        let mut begun = None;
+        let mut delivery = Delivery::Idle;
         for message in parts.store.messages(&session_id).await? {
             if open.taken.contains(&message.turn_id) {
                 // The agent had it when we died; its turn is closed below.
@@ -47,10 +47,10 @@ impl Actor {
             if open.said.contains(&message.turn_id) {
                 let is_last = open.last_user_message.as_ref() == Some(&message.params.message);
                 let n_in_a_row = if is_last { open.n_last_said } else { 1 };
-                in_doubt = Some(Doubt { message: message.clone(), n_in_a_row });
-                if let Some(index) = open.turns.iter().position(|turn| *turn.turn_id() == message.turn_id) {
-                    begun = Some(open.turns.remove(index).turn_id().clone());
-                }
+                let n_open = open.turns.len();
+                open.turns.retain(|turn| *turn.turn_id() != message.turn_id);
+                let is_told = open.turns.len() < n_open;
+                delivery = Delivery::InDoubt(Doubt { message: message.clone(), n_in_a_row, is_told });
                 // Whatever was put before the others since, this one was on its way already.
                 queue.push_front(message);
                 continue;
@@ -81,16 +81,11 @@ impl Actor {
             turns: open
                 .turns
                 .iter()
-                .map(|turn| RunningTurn { turn_id: turn.turn_id().clone(), first_seq: 0 })
+                .map(|turn| RunningTurn { turn_id: turn.turn_id().clone(), first_seq: 0, is_told: true })
                 .collect(),
-            ended: VecDeque::new(),
             open_items: open.items,
             queue,
-            delivering: None,
-            unsent: None,
-            handed: None,
-            in_doubt,
-            begun,
+            delivery,
             kept: open.kept,
             questions: questions
                 .into_iter()
