@@ -1,10 +1,46 @@
 // Generated from crates/protocol by `cargo xtask types`. Do not edit.
 
-export type ActiveMutation = { action: string, generation: number, pid: number, acquiredAt: string, operationId: string, };
+export type ActiveMutation = { 
+/**
+ * The action that runs, as `manage_index` names it.
+ */
+action: string, 
+/**
+ * The generation that it writes.
+ */
+generation: number, 
+/**
+ * The process that holds the lease.
+ */
+pid: number, 
+/**
+ * When it began, ISO 8601 UTC.
+ */
+acquiredAt: string, 
+/**
+ * Names its receipt.
+ */
+operationId: string, };
 
-export type AddProjectParams = { path: string, };
+export type AddProjectParams = { 
+/**
+ * An existing folder, absolute; links are resolved.
+ */
+path: string, };
 
-export type Agent = { cliType: CliType, name: string, status: AgentStatus, 
+export type Agent = { 
+/**
+ * The config key that names it in every request.
+ */
+cliType: CliType, 
+/**
+ * The name that people read, e.g. "Claude Code".
+ */
+name: string, 
+/**
+ * Whether a session can be made with it now.
+ */
+status: AgentStatus, 
 /**
  * The binary that would be started.
  */
@@ -14,11 +50,23 @@ path?: string,
  */
 install: string, };
 
-export type AgentListResponse = { agents: Array<Agent>, };
+export type AgentListResponse = { 
+/**
+ * By config key.
+ */
+agents: Array<Agent>, };
 
 export type AgentStatus = "found" | "missing";
 
-export type AnswerParams = { questionId: QuestionId, decision: Decision, 
+export type AnswerParams = { 
+/**
+ * The question that is answered.
+ */
+questionId: QuestionId, 
+/**
+ * The user's decision; for a choice, `deny` declines to answer.
+ */
+decision: Decision, 
 /**
  * With `deny`: what the agent should do instead.
  */
@@ -28,15 +76,55 @@ message?: string,
  */
 answers?: { [key in string]: string }, };
 
-export type ArchiveParams = { archived: boolean, };
+export type ArchiveParams = { 
+/**
+ * False puts it back into the list.
+ */
+archived: boolean, };
 
-export type CallGraphHint = { supported: boolean, symbolRef?: SymbolRef, reason?: CallGraphUnsupported, };
+export type CallGraphHint = { 
+/**
+ * Whether it can be asked about.
+ */
+supported: boolean, 
+/**
+ * With `supported`: what to ask with.
+ */
+symbolRef?: SymbolRef, 
+/**
+ * Without `supported`: why not.
+ */
+reason?: CallGraphUnsupported, };
 
 export type CallGraphUnsupported = "missing_symbol" | "unsupported_language";
 
 export type CallId = string;
 
-export type CheckOutcome = { id: string, root: string, } & ({ "outcome": "answered", freshness: Freshness, } | { "outcome": "absent", status: ServerState, reason?: string, hint?: string, });
+export type CheckOutcome = { 
+/**
+ * The server's id.
+ */
+id: string, 
+/**
+ * The project root it serves, relative to the workspace.
+ */
+root: string, } & ({ "outcome": "answered", 
+/**
+ * Whether the answer can be relied on.
+ */
+freshness: Freshness, } | { "outcome": "absent", 
+/**
+ * Its state.
+ */
+status: ServerState, 
+/**
+ * Why it could not run.
+ */
+reason?: string, 
+/**
+ * The command that mends it.
+ */
+hint?: string, });
 
 export type CheckResponse = { 
 /**
@@ -50,19 +138,111 @@ others: Array<FileDiagnostics>,
 /**
  * By server id, then root.
  */
-servers: Array<CheckOutcome>, epoch: number, };
+servers: Array<CheckOutcome>, 
+/**
+ * The diagnostic epoch after the check.
+ */
+epoch: number, };
 
-export type ChoiceOption = { label: string, description: string, };
+export type ChoiceOption = { 
+/**
+ * The answer, as it is sent back.
+ */
+label: string, 
+/**
+ * What choosing it means.
+ */
+description: string, };
 
-export type ChoiceQuestion = { question: string, header: string, multiSelect: boolean, options: Array<ChoiceOption>, };
+export type ChoiceQuestion = { 
+/**
+ * The sentence; it is also the key of its answer.
+ */
+question: string, 
+/**
+ * One or two words for a tab.
+ */
+header: string, 
+/**
+ * Whether several options may be chosen.
+ */
+multiSelect: boolean, 
+/**
+ * In the agent's order; the user may also write an answer of their own.
+ */
+options: Array<ChoiceOption>, };
 
 export type CliType = string;
 
-export type ClientFrame = { requestId?: string, } & ({ "type": "subscribe", sessionId: SessionId, 
+export type ClientFrame = { 
+/**
+ * Chosen by the browser; repeated in the answer.
+ */
+requestId?: string, } & ({ "type": "subscribe", 
+/**
+ * The session to follow.
+ */
+sessionId: SessionId, 
 /**
  * The last seq this browser has; the server sends what is missing.
  */
-afterSeq?: number, } | { "type": "unsubscribe", sessionId: SessionId, } | { "type": "load", sessionId: SessionId, } | { "type": "send", sessionId: SessionId, params: SendParams, } | { "type": "cancel", sessionId: SessionId, } | { "type": "kill", sessionId: SessionId, } | { "type": "answer", sessionId: SessionId, params: AnswerParams, } | { "type": "queue", sessionId: SessionId, change: QueueParams, } | { "type": "model", sessionId: SessionId, params: SetModelParams, } | { "type": "mode", sessionId: SessionId, params: SetModeParams, });
+afterSeq?: number, } | { "type": "unsubscribe", 
+/**
+ * The session that is no longer followed.
+ */
+sessionId: SessionId, } | { "type": "load", 
+/**
+ * The session to load.
+ */
+sessionId: SessionId, } | { "type": "send", 
+/**
+ * The session that gets it.
+ */
+sessionId: SessionId, 
+/**
+ * The body of the route.
+ */
+params: SendParams, } | { "type": "cancel", 
+/**
+ * The session whose turn is stopped.
+ */
+sessionId: SessionId, } | { "type": "kill", 
+/**
+ * The session whose agent is ended.
+ */
+sessionId: SessionId, } | { "type": "answer", 
+/**
+ * The session that asked.
+ */
+sessionId: SessionId, 
+/**
+ * The body of the route.
+ */
+params: AnswerParams, } | { "type": "queue", 
+/**
+ * The session whose queue it is.
+ */
+sessionId: SessionId, 
+/**
+ * The body of the route.
+ */
+change: QueueParams, } | { "type": "model", 
+/**
+ * The session to switch.
+ */
+sessionId: SessionId, 
+/**
+ * The body of the route.
+ */
+params: SetModelParams, } | { "type": "mode", 
+/**
+ * The session to switch.
+ */
+sessionId: SessionId, 
+/**
+ * The body of the route.
+ */
+params: SetModeParams, });
 
 export type Code = number | string;
 
@@ -72,7 +252,23 @@ export type Compatibility = {
 /**
  * `provider/model/dimension/store/schema`.
  */
-runtimeFingerprint: string, indexedFingerprint?: string, fingerprintSource?: FingerprintSource, reindexReason?: ReindexReason, statusAtCheck: string, };
+runtimeFingerprint: string, 
+/**
+ * What the index was made with.
+ */
+indexedFingerprint?: string, 
+/**
+ * How that is known.
+ */
+fingerprintSource?: FingerprintSource, 
+/**
+ * Why the index cannot be used, if it cannot.
+ */
+reindexReason?: ReindexReason, 
+/**
+ * The catalog's state when this was looked at, or `not_found`.
+ */
+statusAtCheck: string, };
 
 export type Confidence = "high" | "low";
 
@@ -80,9 +276,17 @@ export type ContextCategory = {
 /**
  * The agent's own word, e.g. "System prompt" or "Messages".
  */
-name: string, tokens: number, };
+name: string, 
+/**
+ * The agent's estimate.
+ */
+tokens: number, };
 
-export type ContextResponse = { "status": "known", context: ContextUse, } | { "status": "not_told" } | { "status": "not_running" };
+export type ContextResponse = { "status": "known", 
+/**
+ * Its own figures.
+ */
+context: ContextUse, } | { "status": "not_told" } | { "status": "not_running" };
 
 export type ContextUse = { 
 /**
@@ -104,7 +308,27 @@ reservedTokens: number,
  */
 categories: Array<ContextCategory>, };
 
-export type CreateSessionParams = { cliType: CliType, projectDir: string, model?: string, mode?: string, providerOptions?: Record<string, unknown>, };
+export type CreateSessionParams = { 
+/**
+ * The agent to start.
+ */
+cliType: CliType, 
+/**
+ * The folder it works in, absolute; it must be trusted.
+ */
+projectDir: string, 
+/**
+ * The agent's own name of a model; its default when absent.
+ */
+model?: string, 
+/**
+ * The agent's own id of a permission mode; its default when absent.
+ */
+mode?: string, 
+/**
+ * Passed to the provider as it is, which takes what it knows, e.g. `maxThinkingTokens`.
+ */
+providerOptions?: Record<string, unknown>, };
 
 export type DebugIndexing = { 
 /**
@@ -112,7 +336,19 @@ export type DebugIndexing = {
  */
 completionProof: string, };
 
-export type DebugProofCheck = { ok: boolean, reason: ProofReason, detail?: string, };
+export type DebugProofCheck = { 
+/**
+ * Always false; a proof that holds is not told.
+ */
+ok: boolean, 
+/**
+ * `probe_failed`.
+ */
+reason: ProofReason, 
+/**
+ * The store's own words.
+ */
+detail?: string, };
 
 export type Decision = "allow" | "allow_always" | "deny";
 
@@ -120,11 +356,51 @@ export type Diagnostic = {
 /**
  * Relative to the workspace root, with `/` between segments.
  */
-file: string, line: number, character: number, severity: Severity, message: string, code?: Code, source?: string, };
+file: string, 
+/**
+ * 1-based.
+ */
+line: number, 
+/**
+ * 1-based, counted in characters and not in UTF-16 units.
+ */
+character: number, 
+/**
+ * How bad it is.
+ */
+severity: Severity, 
+/**
+ * One line; `<`, `>` and `&` are escaped.
+ */
+message: string, 
+/**
+ * The server's code, where it has one.
+ */
+code?: Code, 
+/**
+ * Who says it, e.g. `ts` or `rustc`.
+ */
+source?: string, };
 
-export type DiffHunk = { oldStart: number, newStart: number, lines: Array<DiffLine>, };
+export type DiffHunk = { 
+/**
+ * The first line in the old file, 1-based.
+ */
+oldStart: number, 
+/**
+ * The first line in the new file, 1-based.
+ */
+newStart: number, 
+/**
+ * Removed lines stand before the added ones that replace them.
+ */
+lines: Array<DiffLine>, };
 
-export type DiffLine = { kind: DiffLineKind, 
+export type DiffLine = { 
+/**
+ * Whether it was added, removed or left alone.
+ */
+kind: DiffLineKind, 
 /**
  * The line in runs; `changed` runs are the intra-line marks.
  */
@@ -132,11 +408,23 @@ spans: Array<DiffSpan>, };
 
 export type DiffLineKind = "context" | "added" | "removed";
 
-export type DiffSpan = { text: string, changed?: boolean, };
+export type DiffSpan = { 
+/**
+ * The characters; all spans together are the line.
+ */
+text: string, 
+/**
+ * It differs from the line that it replaces or that replaces it.
+ */
+changed?: boolean, };
 
 export type DoneResponse = Record<symbol, never>;
 
-export type ErrorBody = { code: ErrorCode, 
+export type ErrorBody = { 
+/**
+ * Says which kind of failure it is; clients decide by it.
+ */
+code: ErrorCode, 
 /**
  * What is wrong, where, and what to do about it.
  */
@@ -144,39 +432,215 @@ message: string, };
 
 export type ErrorCode = "UNSUPPORTED_CLI_TYPE" | "SESSION_NOT_FOUND" | "PROCESS_CRASH" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "SESSION_CREATE_FAILED" | "RESPONSE_ERROR" | "PROJECT_ID_REQUIRED" | "INVALID_PATH" | "DUPLICATE_PROJECT" | "NOT_FOUND" | "WORKSPACE_UNTRUSTED" | "QUESTION_NOT_FOUND" | "QUEUED_MESSAGE_NOT_FOUND" | "AGENT_NOT_INSTALLED" | "MESSAGE_TOO_LARGE" | "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN_ORIGIN" | "FORBIDDEN_HOST" | "UNSUPPORTED_MEDIA_TYPE" | "PAYLOAD_TOO_LARGE" | "METHOD_NOT_ALLOWED" | "INTERNAL";
 
-export type ErrorResponse = { error: ErrorBody, };
+export type ErrorResponse = { 
+/**
+ * What went wrong.
+ */
+error: ErrorBody, };
 
-export type FileDiagnostics = { file: string, diagnostics: Array<Diagnostic>, 
+export type FileDiagnostics = { 
+/**
+ * Relative to the workspace root.
+ */
+file: string, 
+/**
+ * By line, character, severity, message.
+ */
+diagnostics: Array<Diagnostic>, 
 /**
  * Why the file was not checked: outside the workspace, missing, binary, no server for it.
  */
 refused?: string, };
 
-export type FileDiff = { path: string, added: number, removed: number, hunks: Array<DiffHunk>, 
+export type FileDiff = { 
+/**
+ * As the agent named it.
+ */
+path: string, 
+/**
+ * Lines added in the whole file, also those of hunks left out.
+ */
+added: number, 
+/**
+ * Lines removed in the whole file, also those of hunks left out.
+ */
+removed: number, 
+/**
+ * In the order of the file.
+ */
+hunks: Array<DiffHunk>, 
 /**
  * True when hunks were left out because the change is larger than a person would read.
  */
 truncated?: boolean, };
 
-export type FileListResponse = { files: Array<string>, truncated: boolean, };
+export type FileListResponse = { 
+/**
+ * Relative to the project, with `/` between segments.
+ */
+files: Array<string>, 
+/**
+ * More files match than are listed.
+ */
+truncated: boolean, };
 
 export type FingerprintSource = "verified" | "assumed_v2";
 
 export type Freshness = "current" | "loading" | "timed-out";
 
-export type FreshnessDecision = { mode: FreshnessMode, checkedAt?: string, thresholdMs?: number, lastSyncAt?: string, ageMs?: number, stats?: SyncStats, ignoreRulesVersion?: number, deletedFiles?: number, newlyIgnoredFiles?: number, addedFiles?: number, durationMs?: number, errorMessage?: string, fallbackSyncExecuted?: boolean, fallbackStats?: SyncStats, };
+export type FreshnessDecision = { 
+/**
+ * What the check did.
+ */
+mode: FreshnessMode, 
+/**
+ * ISO 8601 UTC.
+ */
+checkedAt?: string, 
+/**
+ * How old the last sync may be before another is made.
+ */
+thresholdMs?: number, 
+/**
+ * When the index last equalled the folder, ISO 8601 UTC.
+ */
+lastSyncAt?: string, 
+/**
+ * How long ago that was.
+ */
+ageMs?: number, 
+/**
+ * What the sync found.
+ */
+stats?: SyncStats, 
+/**
+ * Counts the changes of the ignore rules that the index followed.
+ */
+ignoreRulesVersion?: number, 
+/**
+ * After a change of the ignore rules: files removed because they are gone.
+ */
+deletedFiles?: number, 
+/**
+ * After a change of the ignore rules: files removed because of it.
+ */
+newlyIgnoredFiles?: number, 
+/**
+ * After a change of the ignore rules: files that came back in.
+ */
+addedFiles?: number, 
+/**
+ * How long the sync took.
+ */
+durationMs?: number, 
+/**
+ * Why the sync or the new rules failed.
+ */
+errorMessage?: string, 
+/**
+ * Whether a plain sync was made when the new rules could not be followed.
+ */
+fallbackSyncExecuted?: boolean, 
+/**
+ * What that plain sync found.
+ */
+fallbackStats?: SyncStats, };
 
 export type FreshnessMode = "synced" | "skipped_recent" | "coalesced" | "skipped_indexing" | "skipped_requires_reindex" | "skipped_missing_path" | "reconciled_ignore_change" | "ignore_reload_failed" | "sync_failed";
 
 export type GroupBy = "symbol" | "file";
 
-export type HealthResponse = { status: string, version: string, uptimeMs: number, };
+export type HealthResponse = { 
+/**
+ * Always `ok`: a server that is not well does not answer.
+ */
+status: string, 
+/**
+ * The version of this binary.
+ */
+version: string, 
+/**
+ * How long the server has been running.
+ */
+uptimeMs: number, };
 
 export type Hints = { 
 /**
  * 1, in search answers.
  */
-version?: number, create?: ManageHint, reindex?: ManageHint, status?: ManageHint, sync?: ManageHint, clear?: ManageHint, overrideReindex?: ManageHint, staleLocal?: StaleLocal, debugProofCheck?: DebugProofCheck, debugIndexing?: DebugIndexing, indexing?: IndexingProgress, retryAfterMs?: number, activeMutation?: ActiveMutation, runtimeOwners?: Array<RuntimeOwner>, noiseMitigation?: NoiseMitigation, debugSearch?: JsonValue, supportedExtensions?: Array<string>, supportedLanguages?: Array<string>, nextSteps?: Array<ToolHint>, };
+version?: number, 
+/**
+ * Builds an index.
+ */
+create?: ManageHint, 
+/**
+ * Builds the index anew.
+ */
+reindex?: ManageHint, 
+/**
+ * Tells how far a build is.
+ */
+status?: ManageHint, 
+/**
+ * Follows the changes of the folder.
+ */
+sync?: ManageHint, 
+/**
+ * Removes the index.
+ */
+clear?: ManageHint, 
+/**
+ * Rebuilds although a sync would do.
+ */
+overrideReindex?: ManageHint, 
+/**
+ * The catalog says indexed, and the store has no proof of it.
+ */
+staleLocal?: StaleLocal, 
+/**
+ * The proof could not be checked.
+ */
+debugProofCheck?: DebugProofCheck, 
+/**
+ * How the running build will prove itself.
+ */
+debugIndexing?: DebugIndexing, 
+/**
+ * How far the running build is.
+ */
+indexing?: IndexingProgress, 
+/**
+ * When asking again makes sense.
+ */
+retryAfterMs?: number, 
+/**
+ * Who is changing this codebase right now.
+ */
+activeMutation?: ActiveMutation, 
+/**
+ * Who else uses the data folder with another setup.
+ */
+runtimeOwners?: Array<RuntimeOwner>, 
+/**
+ * Most of the top results are not code that runs.
+ */
+noiseMitigation?: NoiseMitigation, 
+/**
+ * How the ranking came about; only with `debug`.
+ */
+debugSearch?: JsonValue, 
+/**
+ * The file endings that have symbols.
+ */
+supportedExtensions?: Array<string>, 
+/**
+ * The languages that have calls.
+ */
+supportedLanguages?: Array<string>, 
+/**
+ * Calls that fit the answer, the best first.
+ */
+nextSteps?: Array<ToolHint>, };
 
 export type ImageData = { 
 /**
@@ -194,7 +658,31 @@ export type IndexingProgress = {
 /**
  * 0..100, one decimal.
  */
-progressPct: number, lastUpdated: string, phase: string | null, filesDone?: number, filesTotal?: number, chunks?: number, chunksPerSecond?: number, };
+progressPct: number, 
+/**
+ * ISO 8601 UTC.
+ */
+lastUpdated: string, 
+/**
+ * What the build is doing.
+ */
+phase: string | null, 
+/**
+ * Files that are stored.
+ */
+filesDone?: number, 
+/**
+ * Files that will be stored.
+ */
+filesTotal?: number, 
+/**
+ * Chunks that are stored.
+ */
+chunks?: number, 
+/**
+ * Since the build began.
+ */
+chunksPerSecond?: number, };
 
 export type ItemId = string;
 
@@ -204,7 +692,11 @@ export type ListCodebasesResponse = {
 /**
  * By bucket, then by path.
  */
-codebases: Array<ListedCodebase>, total: number, 
+codebases: Array<ListedCodebase>, 
+/**
+ * How many there are.
+ */
+total: number, 
 /**
  * The catalog was damaged and set aside, say.
  */
@@ -214,15 +706,35 @@ export type ListedCodebase = {
 /**
  * The canonical root.
  */
-path: string, bucket: CodebaseBucket, 
+path: string, 
+/**
+ * The heading it stands under.
+ */
+bucket: CodebaseBucket, 
 /**
  * Why it is in this bucket, for `requires_reindex` and `failed`.
  */
-reason?: string, progressPct?: number, 
+reason?: string, 
+/**
+ * 0..100, while it is being built.
+ */
+progressPct?: number, 
 /**
  * The folder is not there now (an unmounted disk, say); the entry is kept.
  */
-missing?: boolean, indexedFiles?: number, totalChunks?: number, lastUpdated?: string, };
+missing?: boolean, 
+/**
+ * Files in the published generation.
+ */
+indexedFiles?: number, 
+/**
+ * Chunks in the published generation.
+ */
+totalChunks?: number, 
+/**
+ * ISO 8601 UTC.
+ */
+lastUpdated?: string, };
 
 export type LspStatusResponse = { 
 /**
@@ -244,13 +756,33 @@ export type ManageHint = {
 /**
  * `manage_index`.
  */
-tool: string, args: ManageHintArgs, };
+tool: string, 
+/**
+ * Complete: the call needs nothing else.
+ */
+args: ManageHintArgs, };
 
-export type ManageHintArgs = { action: ManageAction, path: string, force?: boolean, allowUnnecessaryReindex?: boolean, };
+export type ManageHintArgs = { 
+/**
+ * What it would do.
+ */
+action: ManageAction, 
+/**
+ * The root it would do it to.
+ */
+path: string, 
+/**
+ * With create: rebuild an index that is there.
+ */
+force?: boolean, 
+/**
+ * With reindex: rebuild although a sync would do.
+ */
+allowUnnecessaryReindex?: boolean, };
 
 export type ManageIndexParams = { 
 /**
- * create, reindex, sync, status, clear or repair.
+ * What to do.
  */
 action: ManageAction, 
 /**
@@ -286,23 +818,159 @@ tool: string,
 /**
  * 1.
  */
-version: number, action: ManageAction, path: string, status: IndexStatus, reason?: ManageReason, message: string, humanText: string, warnings?: Array<Warning>, hints?: Hints, preflight?: Preflight, repairProof?: RepairProof, compatibility?: Compatibility, freshnessDecision?: FreshnessDecision, operation?: Operation, };
+version: number, 
+/**
+ * As asked.
+ */
+action: ManageAction, 
+/**
+ * The canonical root.
+ */
+path: string, 
+/**
+ * How it came out.
+ */
+status: IndexStatus, 
+/**
+ * Why the status is not `ok`.
+ */
+reason?: ManageReason, 
+/**
+ * A sentence for programs' logs; the same as `humanText`.
+ */
+message: string, 
+/**
+ * What a person or a model reads.
+ */
+humanText: string, 
+/**
+ * What the caller should know beside the answer.
+ */
+warnings?: Array<Warning>, 
+/**
+ * What a caller can do next.
+ */
+hints?: Hints, 
+/**
+ * reindex only: what was found before it.
+ */
+preflight?: Preflight, 
+/**
+ * repair only: what could be proven.
+ */
+repairProof?: RepairProof, 
+/**
+ * What the index was made with.
+ */
+compatibility?: Compatibility, 
+/**
+ * sync only: what was found and done.
+ */
+freshnessDecision?: FreshnessDecision, 
+/**
+ * The receipt of the last mutation, or of the one that was begun.
+ */
+operation?: Operation, };
 
 export type ManageReason = "indexing" | "not_indexed" | "requires_reindex" | "unnecessary_reindex_ignore_only" | "preflight_unknown" | "mutation_in_progress" | "runtime_owner_conflict" | "needs_create";
 
-export type NamedOption = { id: string, name: string, description: string, };
+export type NamedOption = { 
+/**
+ * What is sent to the agent.
+ */
+id: string, 
+/**
+ * What people read.
+ */
+name: string, 
+/**
+ * One line of the agent's own; it may be empty.
+ */
+description: string, };
 
-export type NavigationContext = { codebaseRoot: string, relativeFile: string, absolutePath: string, };
+export type NavigationContext = { 
+/**
+ * The canonical root.
+ */
+codebaseRoot: string, 
+/**
+ * Relative to that root.
+ */
+relativeFile: string, 
+/**
+ * The two joined.
+ */
+absolutePath: string, };
 
-export type NavigationFallback = { message: string, context: NavigationContext, readSpan: ToolHint, fileOutlineWindow?: ToolHint, };
+export type NavigationFallback = { 
+/**
+ * Always [`NavigationFallback::MESSAGE`].
+ */
+message: string, 
+/**
+ * Where the result is.
+ */
+context: NavigationContext, 
+/**
+ * Reads the result's lines.
+ */
+readSpan: ToolHint, 
+/**
+ * Lists the symbols around it, where the file has symbols.
+ */
+fileOutlineWindow?: ToolHint, };
 
 export type NoiseMitigation = { 
 /**
  * `top_results_noise_dominant`.
  */
-reason: string, topK: number, ratios: NoiseRatios, recommendedScope: SearchScope, suggestedIgnorePatterns: Array<string>, debounceMs: number, nextStep: string, };
+reason: string, 
+/**
+ * How many results were looked at.
+ */
+topK: number, 
+/**
+ * What they are.
+ */
+ratios: NoiseRatios, 
+/**
+ * The scope that leaves the noise out.
+ */
+recommendedScope: SearchScope, 
+/**
+ * For `.chartroomignore`, in gitignore syntax.
+ */
+suggestedIgnorePatterns: Array<string>, 
+/**
+ * After this long a changed ignore file counts.
+ */
+debounceMs: number, 
+/**
+ * A sentence for people.
+ */
+nextStep: string, };
 
-export type NoiseRatios = { tests: number, fixtures: number, docs: number, generated: number, runtime: number, };
+export type NoiseRatios = { 
+/**
+ * Test files.
+ */
+tests: number, 
+/**
+ * Fixtures of tests.
+ */
+fixtures: number, 
+/**
+ * Documentation.
+ */
+docs: number, 
+/**
+ * Generated files.
+ */
+generated: number, 
+/**
+ * Code that runs.
+ */
+runtime: number, };
 
 export type NonOkReason = "indexing" | "requires_reindex" | "not_indexed" | "missing_symbol" | "unsupported_language" | "missing_sidecar";
 
@@ -310,7 +978,35 @@ export type Operation = {
 /**
  * `run_<uuid>`.
  */
-operationId: string, action: ManageAction, root: string, generation: number, acceptedAt: string, phase: OperationPhase, transitionAt: string, fingerprint: string, 
+operationId: string, 
+/**
+ * What is done.
+ */
+action: ManageAction, 
+/**
+ * The canonical root.
+ */
+root: string, 
+/**
+ * The generation that it writes.
+ */
+generation: number, 
+/**
+ * ISO 8601 UTC.
+ */
+acceptedAt: string, 
+/**
+ * Where it is.
+ */
+phase: OperationPhase, 
+/**
+ * When it got there, ISO 8601 UTC.
+ */
+transitionAt: string, 
+/**
+ * What it indexes with.
+ */
+fingerprint: string, 
 /**
  * The pid of the process that does it.
  */
@@ -324,15 +1020,39 @@ export type OperationPhase = "accepted" | "scanning" | "processing" | "publishin
 
 export type Origin = "user" | "agent" | "system";
 
-export type Preflight = { outcome: PreflightOutcome, confidence: Confidence, probeFailed: boolean, };
+export type Preflight = { 
+/**
+ * What was found.
+ */
+outcome: PreflightOutcome, 
+/**
+ * How sure that is.
+ */
+confidence: Confidence, 
+/**
+ * Whether git could not be asked.
+ */
+probeFailed: boolean, };
 
 export type PreflightOutcome = "reindex_required" | "probe_failed" | "reindex_unnecessary_ignore_only" | "unknown";
 
-export type Project = { projectId: ProjectId, 
+export type Project = { 
+/**
+ * Names it in every request; it stays the same while the project is kept.
+ */
+projectId: ProjectId, 
 /**
  * The canonical path.
  */
-path: string, name: string, trusted: boolean, 
+path: string, 
+/**
+ * The last segment of the path.
+ */
+name: string, 
+/**
+ * Whether agents and language servers may be started in it.
+ */
+trusted: boolean, 
 /**
  * The folder is gone (an unmounted disk, say); the project is kept.
  */
@@ -340,45 +1060,205 @@ missing?: boolean, };
 
 export type ProjectId = string;
 
-export type ProjectListResponse = { projects: Array<Project>, };
+export type ProjectListResponse = { 
+/**
+ * By name, then by path.
+ */
+projects: Array<Project>, };
 
 export type ProofPart = "matched" | "failed" | "missing" | "unproven" | "not_checked";
 
 export type ProofReason = "missing_marker_doc" | "invalid_marker_kind" | "invalid_payload" | "path_mismatch" | "fingerprint_mismatch" | "probe_failed";
 
-export type Question = { questionId: QuestionId, askedAt: string, } & ({ "kind": "permission", toolName: string, toolArguments: Record<string, unknown>, callId?: CallId, description?: string, 
+export type Question = { 
+/**
+ * Names it in the answer.
+ */
+questionId: QuestionId, 
+/**
+ * ISO 8601 UTC.
+ */
+askedAt: string, } & ({ "kind": "permission", 
+/**
+ * The tool by the agent's own name.
+ */
+toolName: string, 
+/**
+ * The arguments it would run with, unabridged.
+ */
+toolArguments: Record<string, unknown>, 
+/**
+ * The tool call that waits, where the agent tells.
+ */
+callId?: CallId, 
+/**
+ * The agent's own line on why it asks.
+ */
+description?: string, 
 /**
  * Whether "always" can be offered.
  */
-canAllowAlways: boolean, detail?: ToolDetail, } | { "kind": "choice", questions: Array<ChoiceQuestion>, });
+canAllowAlways: boolean, 
+/**
+ * What the page shows beside the arguments, e.g. the diff of an edit.
+ */
+detail?: ToolDetail, } | { "kind": "choice", 
+/**
+ * Answered together.
+ */
+questions: Array<ChoiceQuestion>, });
 
 export type QuestionId = string;
 
-export type QueueParams = { "action": "edit", queuedId: QueuedId, message: string, } | { "action": "remove", queuedId: QueuedId, } | { "action": "send_now", queuedId: QueuedId, };
+export type QueueParams = { "action": "edit", 
+/**
+ * The message to change.
+ */
+queuedId: QueuedId, 
+/**
+ * The new text.
+ */
+message: string, } | { "action": "remove", 
+/**
+ * The message to take out.
+ */
+queuedId: QueuedId, } | { "action": "send_now", 
+/**
+ * The message to deliver first.
+ */
+queuedId: QueuedId, };
 
-export type QueueResponse = { messages: Array<QueuedMessage>, };
+export type QueueResponse = { 
+/**
+ * What still waits, in the order of delivery.
+ */
+messages: Array<QueuedMessage>, };
 
 export type QueuedId = string;
 
-export type QueuedMessage = { queuedId: QueuedId, turnId: TurnId, message: string, imageCount: number, queuedAt: string, };
+export type QueuedMessage = { 
+/**
+ * Names it in changes of the queue.
+ */
+queuedId: QueuedId, 
+/**
+ * The id that its turn will have.
+ */
+turnId: TurnId, 
+/**
+ * The text as it stands now, edits included.
+ */
+message: string, 
+/**
+ * How many images go with it; the images themselves stay on the server.
+ */
+imageCount: number, 
+/**
+ * ISO 8601 UTC.
+ */
+queuedAt: string, };
 
 export type RankingMode = "default" | "auto_changed_first";
 
 export type ReindexReason = "legacy_unverified_fingerprint" | "fingerprint_mismatch" | "missing_fingerprint";
 
-export type RepairProof = { collection: ProofPart, snapshot: ProofPart, marker: ProofPart, fingerprint: ProofPart, payload: ProofPart, staleRemoteChunks: ProofPart, navigation: ProofPart, };
+export type RepairProof = { 
+/**
+ * The store has a generation of this root.
+ */
+collection: ProofPart, 
+/**
+ * The catalog has an entry that is searchable.
+ */
+snapshot: ProofPart, 
+/**
+ * The completion marker holds.
+ */
+marker: ProofPart, 
+/**
+ * It was made with this runtime's model and schema.
+ */
+fingerprint: ProofPart, 
+/**
+ * Every file of the folder is stored with exactly its chunks.
+ */
+payload: ProofPart, 
+/**
+ * Nothing else is stored.
+ */
+staleRemoteChunks: ProofPart, 
+/**
+ * The call graph is there.
+ */
+navigation: ProofPart, };
 
-export type RestartParams = { id?: string, };
+export type RestartParams = { 
+/**
+ * The server's id; all of them when absent.
+ */
+id?: string, };
 
 export type ResultMode = "grouped" | "raw";
 
-export type RuntimeOwner = { pid: number, startedAt: string, version: string, fingerprint: string, };
+export type RuntimeOwner = { 
+/**
+ * Its process.
+ */
+pid: number, 
+/**
+ * ISO 8601 UTC.
+ */
+startedAt: string, 
+/**
+ * The version of its binary.
+ */
+version: string, 
+/**
+ * What it would index with.
+ */
+fingerprint: string, };
 
 export type SearchChunk = { 
 /**
  * Relative to the root.
  */
-file: string, span: Span, language: string, content: string, score: number, indexedAt?: string, stalenessBucket: StalenessBucket, symbolId?: string, symbolLabel?: string, debug?: JsonValue, };
+file: string, 
+/**
+ * Its lines.
+ */
+span: Span, 
+/**
+ * The language of the file.
+ */
+language: string, 
+/**
+ * Its text.
+ */
+content: string, 
+/**
+ * Only comparable within one answer.
+ */
+score: number, 
+/**
+ * When it was stored, ISO 8601 UTC.
+ */
+indexedAt?: string, 
+/**
+ * How long ago that was.
+ */
+stalenessBucket: StalenessBucket, 
+/**
+ * The symbol that it lies in, if it lies in one.
+ */
+symbolId?: string, 
+/**
+ * The symbol as the outline writes it.
+ */
+symbolLabel?: string, 
+/**
+ * How its score came about; only with `debug`.
+ */
+debug?: JsonValue, };
 
 export type SearchCodebaseParams = { 
 /**
@@ -388,7 +1268,23 @@ path: string,
 /**
  * Words or identifiers; operators lang: path: -path: must: exclude: at the start.
  */
-query: string, scope: SearchScope, resultMode: ResultMode, groupBy: GroupBy, rankingMode: RankingMode, 
+query: string, 
+/**
+ * Which kinds of files are searched.
+ */
+scope: SearchScope, 
+/**
+ * Groups or single chunks.
+ */
+resultMode: ResultMode, 
+/**
+ * What a group is.
+ */
+groupBy: GroupBy, 
+/**
+ * Whether files with uncommitted changes are preferred.
+ */
+rankingMode: RankingMode, 
 /**
  * At most so many results (1..50).
  */
@@ -398,7 +1294,15 @@ limit?: number,
  */
 debug: boolean, };
 
-export type SearchCodebaseResponse = { status: IndexStatus, reason?: NonOkReason, 
+export type SearchCodebaseResponse = { 
+/**
+ * Whether the index could answer.
+ */
+status: IndexStatus, 
+/**
+ * Why not, when the status is not `ok`.
+ */
+reason?: NonOkReason, 
 /**
  * As asked.
  */
@@ -406,7 +1310,55 @@ path: string,
 /**
  * The root that answers or has to be repaired; absent when none encloses the path.
  */
-codebasePath?: string, query: string, scope: SearchScope, groupBy: GroupBy, limit: number, resultMode: ResultMode, freshnessDecision?: FreshnessDecision, warnings?: Array<Warning>, message?: string, hints?: Hints, indexing?: IndexingProgress, compatibility?: Compatibility, results: Array<SearchResult>, };
+codebasePath?: string, 
+/**
+ * As asked.
+ */
+query: string, 
+/**
+ * As asked, or the default.
+ */
+scope: SearchScope, 
+/**
+ * As asked, or the default.
+ */
+groupBy: GroupBy, 
+/**
+ * The most results that were wanted.
+ */
+limit: number, 
+/**
+ * As asked, or the default.
+ */
+resultMode: ResultMode, 
+/**
+ * What was done about changes since the last sync.
+ */
+freshnessDecision?: FreshnessDecision, 
+/**
+ * What the caller should know beside the answer.
+ */
+warnings?: Array<Warning>, 
+/**
+ * A sentence for people, when the status is not `ok`.
+ */
+message?: string, 
+/**
+ * What a caller can do next.
+ */
+hints?: Hints, 
+/**
+ * How far a running build is.
+ */
+indexing?: IndexingProgress, 
+/**
+ * What the index was made with, when that matters.
+ */
+compatibility?: Compatibility, 
+/**
+ * The best first.
+ */
+results: Array<SearchResult>, };
 
 export type SearchGroup = { 
 /**
@@ -416,25 +1368,113 @@ groupId: string,
 /**
  * Relative to the root.
  */
-file: string, span: Span, language: string, symbolId: string | null, symbolLabel: string | null, score: number, indexedAt: string | null, stalenessBucket: StalenessBucket, collapsedChunkCount: number, callGraphHint: CallGraphHint, navigationFallback?: NavigationFallback, 
+file: string, 
+/**
+ * From the first chunk to the last.
+ */
+span: Span, 
+/**
+ * The language of the file.
+ */
+language: string, 
+/**
+ * The symbol that it is, if it is one.
+ */
+symbolId: string | null, 
+/**
+ * The symbol as the outline writes it.
+ */
+symbolLabel: string | null, 
+/**
+ * Only comparable within one answer.
+ */
+score: number, 
+/**
+ * When these lines were stored, ISO 8601 UTC.
+ */
+indexedAt: string | null, 
+/**
+ * How long ago that was.
+ */
+stalenessBucket: StalenessBucket, 
+/**
+ * How many chunks became this one result.
+ */
+collapsedChunkCount: number, 
+/**
+ * Whether its calls are known.
+ */
+callGraphHint: CallGraphHint, 
+/**
+ * Ready calls for a result whose calls are not known.
+ */
+navigationFallback?: NavigationFallback, 
 /**
  * At most 4000 characters.
  */
-preview: string, debug?: JsonValue, };
+preview: string, 
+/**
+ * How its score came about; only with `debug`.
+ */
+debug?: JsonValue, };
 
 export type SearchResult = { "kind": "group" } & SearchGroup | { "kind": "chunk" } & SearchChunk;
 
 export type SearchScope = "runtime" | "mixed" | "docs";
 
-export type SendParams = { message: string, images?: Array<ImageData>, };
+export type SendParams = { 
+/**
+ * What the user says; it may be blank only beside images.
+ */
+message: string, 
+/**
+ * Sent to the model with the message, in this order.
+ */
+images?: Array<ImageData>, };
 
 export type SendResponse = { 
 /**
  * The id that every output of this turn carries, also when the message waits in the queue first.
  */
-turnId: TurnId, queued: boolean, };
+turnId: TurnId, 
+/**
+ * True when another turn runs: the message is delivered after it.
+ */
+queued: boolean, };
 
-export type ServerFrame = { "type": "session:upsert", sessionId: SessionId, seq: number, payload: Upsert, } | { "type": "session:turn", sessionId: SessionId, seq: number, payload: TurnEvent, } | { "type": "session:history", sessionId: SessionId, seq: number, 
+export type ServerFrame = { "type": "session:upsert", 
+/**
+ * The session it belongs to.
+ */
+sessionId: SessionId, 
+/**
+ * The place in the session's sequence.
+ */
+seq: number, 
+/**
+ * The item's whole state so far.
+ */
+payload: Upsert, } | { "type": "session:turn", 
+/**
+ * The session it belongs to.
+ */
+sessionId: SessionId, 
+/**
+ * The place in the session's sequence.
+ */
+seq: number, 
+/**
+ * What happened to the turn.
+ */
+payload: TurnEvent, } | { "type": "session:history", 
+/**
+ * The session it belongs to.
+ */
+sessionId: SessionId, 
+/**
+ * The last place that is contained.
+ */
+seq: number, 
 /**
  * The last upsert of each item, in the order the items appeared.
  */
@@ -450,23 +1490,123 @@ earlier?: number,
 /**
  * What the turns before that place used, if they used anything; `contextTokens` is not told.
  */
-earlierUsage?: Usage, } | { "type": "session:state", sessionId: SessionId, state: SessionState, 
+earlierUsage?: Usage, } | { "type": "session:state", 
+/**
+ * The session it belongs to.
+ */
+sessionId: SessionId, 
+/**
+ * What it is doing now.
+ */
+state: SessionState, 
 /**
  * What the agent is doing or why it is dead, e.g. "API overloaded, retry 2 of 10 in 4 s".
  */
-note?: string, } | { "type": "session:question", sessionId: SessionId, question: Question, } | { "type": "session:question-closed", sessionId: SessionId, questionId: QuestionId, } | { "type": "session:queue", sessionId: SessionId, messages: Array<QueuedMessage>, } | { "type": "session:title", sessionId: SessionId, title: string, } | { "type": "session:listed", session: SessionSummary, } | { "type": "session:options", sessionId: SessionId, options: SessionOptions, } | { "type": "project:list", projects: Array<Project>, } | { "type": "agent:status", cliType: CliType, status: AgentStatus, } | { "type": "ack", requestId: string, result: unknown, } | { "type": "error", requestId?: string, 
+note?: string, } | { "type": "session:question", 
+/**
+ * The session that waits.
+ */
+sessionId: SessionId, 
+/**
+ * What is asked.
+ */
+question: Question, } | { "type": "session:question-closed", 
+/**
+ * The session that had asked.
+ */
+sessionId: SessionId, 
+/**
+ * The question that needs no answer any more.
+ */
+questionId: QuestionId, } | { "type": "session:queue", 
+/**
+ * The session it belongs to.
+ */
+sessionId: SessionId, 
+/**
+ * In the order of delivery.
+ */
+messages: Array<QueuedMessage>, } | { "type": "session:title", 
+/**
+ * The session it belongs to.
+ */
+sessionId: SessionId, 
+/**
+ * The title that lists show.
+ */
+title: string, } | { "type": "session:listed", 
+/**
+ * Its row.
+ */
+session: SessionSummary, } | { "type": "session:options", 
+/**
+ * The session it belongs to.
+ */
+sessionId: SessionId, 
+/**
+ * It replaces what the browser had.
+ */
+options: SessionOptions, } | { "type": "project:list", 
+/**
+ * By name, then by path.
+ */
+projects: Array<Project>, } | { "type": "agent:status", 
+/**
+ * The agent's config key.
+ */
+cliType: CliType, 
+/**
+ * Whether it can be used now.
+ */
+status: AgentStatus, } | { "type": "ack", 
+/**
+ * The command's own.
+ */
+requestId: string, 
+/**
+ * The body of the HTTP route's answer.
+ */
+result: unknown, } | { "type": "error", 
+/**
+ * The command's own; absent for a frame that could not be read.
+ */
+requestId?: string, 
 /**
  * The code that the HTTP route would answer.
  */
-code?: ErrorCode, message: string, };
+code?: ErrorCode, 
+/**
+ * A sentence for people.
+ */
+message: string, };
 
 export type ServerState = "active" | "starting" | "broken" | "disabled" | "unavailable" | "untrusted";
 
-export type ServerStatus = { id: string, status: ServerState, language: string, serverPid?: number, 
+export type ServerStatus = { 
+/**
+ * The server's id in the config.
+ */
+id: string, 
+/**
+ * Whether it runs, and if not, what kind of trouble it is.
+ */
+status: ServerState, 
+/**
+ * The language it knows, e.g. `typescript`.
+ */
+language: string, 
+/**
+ * Its process, when it runs.
+ */
+serverPid?: number, 
 /**
  * The project root it serves, relative to the workspace (`.` is the workspace itself).
  */
-root?: string, freshness?: Freshness, 
+root?: string, 
+/**
+ * Whether its last result can be relied on, when it runs.
+ */
+freshness?: Freshness, 
 /**
  * What it is doing, or why it is not running.
  */
@@ -482,21 +1622,105 @@ path?: string,
 /**
  * Resident memory of the server and everything below it.
  */
-rssBytes?: number, uptimeMs?: number, };
+rssBytes?: number, 
+/**
+ * How long it has been running.
+ */
+uptimeMs?: number, };
 
 export type SessionId = string;
 
-export type SessionListResponse = { sessions: Array<SessionSummary>, };
+export type SessionListResponse = { 
+/**
+ * Newest activity first.
+ */
+sessions: Array<SessionSummary>, };
 
-export type SessionOptions = { models: Array<NamedOption>, modes: Array<NamedOption>, commands: Array<NamedOption>, model?: string, mode?: string, };
+export type SessionOptions = { 
+/**
+ * The models that the agent offers, in its order.
+ */
+models: Array<NamedOption>, 
+/**
+ * The permission modes that the agent offers, in its order.
+ */
+modes: Array<NamedOption>, 
+/**
+ * Slash commands, without the slash.
+ */
+commands: Array<NamedOption>, 
+/**
+ * The id of the model in use, where the agent tells.
+ */
+model?: string, 
+/**
+ * The id of the mode in use, where the agent tells.
+ */
+mode?: string, };
 
-export type SessionResponse = { sessionId: SessionId, cliType: CliType, };
+export type SessionResponse = { 
+/**
+ * The CLI's own id, which resumes it in a terminal too.
+ */
+sessionId: SessionId, 
+/**
+ * The agent that runs it.
+ */
+cliType: CliType, };
 
 export type SessionState = "open" | "loading" | "working" | "needs_you" | "dead";
 
-export type SessionStatusResponse = { sessionId: SessionId, cliType: CliType, isAlive: boolean, state: SessionState, title: string, model?: string, mode?: string, };
+export type SessionStatusResponse = { 
+/**
+ * The CLI's own id.
+ */
+sessionId: SessionId, 
+/**
+ * The agent that runs it.
+ */
+cliType: CliType, 
+/**
+ * Whether the agent's process runs; a session without one starts it with the next message.
+ */
+isAlive: boolean, 
+/**
+ * What it is doing now.
+ */
+state: SessionState, 
+/**
+ * The title that lists show.
+ */
+title: string, 
+/**
+ * The model in use, where the agent tells.
+ */
+model?: string, 
+/**
+ * The permission mode in use, where the agent tells.
+ */
+mode?: string, };
 
-export type SessionSummary = { sessionId: SessionId, cliType: CliType, projectId: ProjectId, title: string, state: SessionState, 
+export type SessionSummary = { 
+/**
+ * The CLI's own id.
+ */
+sessionId: SessionId, 
+/**
+ * The agent that runs it.
+ */
+cliType: CliType, 
+/**
+ * The project whose folder it works in.
+ */
+projectId: ProjectId, 
+/**
+ * The beginning of the first message, until the user or the agent gives another.
+ */
+title: string, 
+/**
+ * What it is doing now.
+ */
+state: SessionState, 
 /**
  * ISO 8601 UTC; the list is sorted by it, newest first.
  */
@@ -504,19 +1728,51 @@ lastActivity: string,
 /**
  * True for a session that the user made outside Chartroom and has not opened here yet.
  */
-discovered: boolean, archived: boolean, };
+discovered: boolean, 
+/**
+ * Put away by the user; lists show it only when asked.
+ */
+archived: boolean, };
 
-export type SetModeParams = { mode: string, };
+export type SetModeParams = { 
+/**
+ * One of the ids in `SessionOptions::modes`.
+ */
+mode: string, };
 
-export type SetModelParams = { model: string, };
+export type SetModelParams = { 
+/**
+ * One of the ids in `SessionOptions::models`.
+ */
+model: string, };
 
-export type SetTitleParams = { title: string, };
+export type SetTitleParams = { 
+/**
+ * 1 to 200 characters; white space is collapsed.
+ */
+title: string, };
 
 export type Severity = "error" | "warning" | "info" | "hint";
 
-export type Span = { startLine: number, endLine: number, };
+export type Span = { 
+/**
+ * The first line.
+ */
+startLine: number, 
+/**
+ * The last line.
+ */
+endLine: number, };
 
-export type StaleLocal = { completionProof: ProofReason, recommendedAction: ManageHint, };
+export type StaleLocal = { 
+/**
+ * Why the proof does not hold.
+ */
+completionProof: ProofReason, 
+/**
+ * The call that mends it.
+ */
+recommendedAction: ManageHint, };
 
 export type StalenessBucket = "fresh" | "aging" | "stale" | "unknown";
 
@@ -524,9 +1780,33 @@ export type SymbolRef = {
 /**
  * Relative to the root.
  */
-file: string, symbolId: string, symbolLabel?: string, span?: Span, };
+file: string, 
+/**
+ * As search and outline give it.
+ */
+symbolId: string, 
+/**
+ * The symbol as the outline writes it.
+ */
+symbolLabel?: string, 
+/**
+ * Where it is defined.
+ */
+span?: Span, };
 
-export type SyncStats = { added: number, removed: number, modified: number, };
+export type SyncStats = { 
+/**
+ * New files.
+ */
+added: number, 
+/**
+ * Files that are gone or ignored now.
+ */
+removed: number, 
+/**
+ * Files with other content.
+ */
+modified: number, };
 
 export type ToolDetail = { 
 /**
@@ -536,25 +1816,117 @@ kind?: ToolKind,
 /**
  * A short human line of the agent's own, e.g. the description of a shell command.
  */
-title?: string, diffs?: Array<FileDiff>, exitCode?: number, durationMs?: number, 
+title?: string, 
+/**
+ * The changes of an edit, file by file.
+ */
+diffs?: Array<FileDiff>, 
+/**
+ * The exit status of a shell command.
+ */
+exitCode?: number, 
+/**
+ * How long the tool ran, where the agent tells.
+ */
+durationMs?: number, 
 /**
  * Set when the text was cut for the wire: its full length in bytes.
  */
 truncatedFrom?: number, };
 
-export type ToolHint = { tool: string, args: JsonValue, };
+export type ToolHint = { 
+/**
+ * The tool's name.
+ */
+tool: string, 
+/**
+ * Its arguments, complete.
+ */
+args: JsonValue, };
 
 export type ToolKind = "shell" | "edit" | "read" | "search" | "web" | "mcp" | "todo" | "subagent" | "other";
 
-export type TrustParams = { realPath: string, trusted: boolean, };
+export type TrustParams = { 
+/**
+ * The canonical path that the person was shown.
+ */
+realPath: string, 
+/**
+ * False takes the trust back.
+ */
+trusted: boolean, };
 
-export type TurnEvent = { "type": "turn_started", turnId: TurnId, sessionId: SessionId, modelId: string, providerId: string, } | { "type": "turn_complete", turnId: TurnId, sessionId: SessionId, status: TurnStatus, usage?: Usage, durationMs?: number, } | { "type": "turn_error", turnId: TurnId, sessionId: SessionId, errorCode: string, errorMessage: string, };
+export type TurnEvent = { "type": "turn_started", 
+/**
+ * The id that send answered with.
+ */
+turnId: TurnId, 
+/**
+ * The session that it runs in.
+ */
+sessionId: SessionId, 
+/**
+ * The model that answers.
+ */
+modelId: string, 
+/**
+ * The agent's config key.
+ */
+providerId: string, } | { "type": "turn_complete", 
+/**
+ * The turn that ended.
+ */
+turnId: TurnId, 
+/**
+ * The session that it ran in.
+ */
+sessionId: SessionId, 
+/**
+ * Whether the agent went through with it.
+ */
+status: TurnStatus, 
+/**
+ * What it used, where the agent tells.
+ */
+usage?: Usage, 
+/**
+ * From the message to the end.
+ */
+durationMs?: number, } | { "type": "turn_error", 
+/**
+ * The turn that failed.
+ */
+turnId: TurnId, 
+/**
+ * The session that it ran in.
+ */
+sessionId: SessionId, 
+/**
+ * The agent's code, or one of ours.
+ */
+errorCode: string, 
+/**
+ * A sentence for people.
+ */
+errorMessage: string, };
 
 export type TurnId = string;
 
 export type TurnStatus = "completed" | "cancelled";
 
-export type Upsert = { turnId: TurnId, sessionId: SessionId, itemId: ItemId, 
+export type Upsert = { 
+/**
+ * The turn that produced it.
+ */
+turnId: TurnId, 
+/**
+ * The session that it belongs to.
+ */
+sessionId: SessionId, 
+/**
+ * The item whose state this replaces.
+ */
+itemId: ItemId, 
 /**
  * When the agent produced it, ISO 8601 UTC.
  */
@@ -562,36 +1934,120 @@ sourceTimestamp: string,
 /**
  * When the processor emitted it, ISO 8601 UTC.
  */
-emittedAt: string, status: UpsertStatus, errorCode?: string, errorMessage?: string, 
+emittedAt: string, 
+/**
+ * Where the item is in its life.
+ */
+status: UpsertStatus, 
+/**
+ * With `error`: the agent's code, or one of ours.
+ */
+errorCode?: string, 
+/**
+ * With `error`: a sentence for people.
+ */
+errorMessage?: string, 
 /**
  * The call of the agent that this item belongs to, when a subagent made it.
  */
-parentCallId?: CallId, } & ({ "type": "message", content: string, origin: Origin, 
+parentCallId?: CallId, } & ({ "type": "message", 
+/**
+ * The text so far.
+ */
+content: string, 
+/**
+ * Who said it.
+ */
+origin: Origin, 
 /**
  * How many images came with a user's message.
  */
-imageCount?: number, } | { "type": "thinking", content: string, providerId: string, } | { "type": "tool_call", toolName: string, 
+imageCount?: number, } | { "type": "thinking", 
+/**
+ * The text so far.
+ */
+content: string, 
+/**
+ * The agent's config key.
+ */
+providerId: string, } | { "type": "tool_call", 
+/**
+ * The tool by the agent's name for it.
+ */
+toolName: string, 
 /**
  * Partial or empty at `create`; final at `complete`.
  */
-toolArguments: Record<string, unknown>, callId: CallId, toolOutput?: string, toolOutputIsError?: boolean, detail?: ToolDetail, });
+toolArguments: Record<string, unknown>, 
+/**
+ * Joins the call with its result and with a question about it.
+ */
+callId: CallId, 
+/**
+ * The result as text, once there is one.
+ */
+toolOutput?: string, 
+/**
+ * Whether the tool says that it failed, once there is a result.
+ */
+toolOutputIsError?: boolean, 
+/**
+ * What the page draws beside the text.
+ */
+detail?: ToolDetail, });
 
 export type UpsertStatus = "create" | "update" | "complete" | "error";
 
-export type Usage = { inputTokens: number, outputTokens: number, cacheReadInputTokens?: number, cacheCreationInputTokens?: number, costUsd?: number, 
+export type Usage = { 
+/**
+ * Tokens that the model read, without those from the cache.
+ */
+inputTokens: number, 
+/**
+ * Tokens that the model wrote.
+ */
+outputTokens: number, 
+/**
+ * Tokens read from the prompt cache.
+ */
+cacheReadInputTokens?: number, 
+/**
+ * Tokens written to the prompt cache.
+ */
+cacheCreationInputTokens?: number, 
+/**
+ * The agent's own figure, in US dollars.
+ */
+costUsd?: number, 
 /**
  * Tokens in the context window after this turn, and the window's size, where the agent tells.
  */
-contextTokens?: number, contextWindow?: number, };
+contextTokens?: number, 
+/**
+ * The size of the context window in tokens.
+ */
+contextWindow?: number, };
 
 export type Warning = { 
 /**
  * `SEARCH_DIRTY_WORKTREE_NOT_SYNCED`, `REINDEX_PREFLIGHT_UNKNOWN`, ….
  */
-code: string, severity: WarningSeverity, 
+code: string, 
+/**
+ * How much it matters.
+ */
+severity: WarningSeverity, 
 /**
  * Whether the answer should not be relied on.
  */
-blocksUse: boolean, message: string, action?: string, };
+blocksUse: boolean, 
+/**
+ * A sentence for people.
+ */
+message: string, 
+/**
+ * What to do about it.
+ */
+action?: string, };
 
 export type WarningSeverity = "info" | "warning";

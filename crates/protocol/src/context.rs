@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum ContextResponse {
+    /// The agent told.
     Known {
+        /// Its own figures.
         context: ContextUse,
     },
     /// The agent runs and has no way to tell.
@@ -17,6 +19,7 @@ pub enum ContextResponse {
     NotRunning,
 }
 
+/// How much of the context window is in use, and by what.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
@@ -34,6 +37,7 @@ pub struct ContextUse {
     pub categories: Vec<ContextCategory>,
 }
 
+/// One part of what is in use.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
@@ -41,5 +45,6 @@ pub struct ContextUse {
 pub struct ContextCategory {
     /// The agent's own word, e.g. "System prompt" or "Messages".
     pub name: String,
+    /// The agent's estimate.
     pub tokens: u64,
 }

@@ -2,17 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The body of every answer that is not 2xx.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
 pub struct ErrorResponse {
+    /// What went wrong.
     pub error: ErrorBody,
 }
 
+/// A code for programs and a sentence for people.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
 pub struct ErrorBody {
+    /// Says which kind of failure it is; clients decide by it.
     pub code: ErrorCode,
     /// What is wrong, where, and what to do about it.
     pub message: String,
@@ -33,33 +37,58 @@ pub struct ErrorBody {
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCode {
+    /// No agent is configured under this key.
     // Providers.
     UnsupportedCliType,
+    /// Neither the store nor the agent knows this session.
     SessionNotFound,
+    /// The agent's process ended while it was needed.
     ProcessCrash,
+    /// The agent said something that its protocol does not allow.
     ProtocolError,
+    /// A stream event lacks a field or contradicts itself.
     InvalidStreamEvent,
+    /// The agent did not take the cancellation.
     InterruptFailed,
+    /// The agent could not be started, or refused to open a session.
     SessionCreateFailed,
+    /// The model's API failed; the message is the agent's own.
     ResponseError,
+    /// A list of sessions was asked for without `projectId`.
     // Sessions and projects.
     ProjectIdRequired,
+    /// The path is not absolute, does not exist or is no folder.
     InvalidPath,
+    /// This folder is a project already.
     DuplicateProject,
+    /// No such project, route or language server.
     NotFound,
+    /// The folder is not trusted, so nothing of it is executed.
     WorkspaceUntrusted,
+    /// The question was answered already, or its turn has ended.
     QuestionNotFound,
+    /// The message was delivered or removed already.
     QueuedMessageNotFound,
+    /// The agent's program is not on this machine; the message says how to install it.
     AgentNotInstalled,
+    /// The message or its images are over the limit of one message.
     MessageTooLarge,
+    /// The body or the query does not have the shape that the route takes.
     // The front door.
     InvalidRequest,
+    /// The token is missing or wrong.
     Unauthorized,
+    /// The `Origin` header names another site.
     ForbiddenOrigin,
+    /// The `Host` header names a host that this server does not answer for.
     ForbiddenHost,
+    /// The body is not JSON.
     UnsupportedMediaType,
+    /// The body is over the limit of the route.
     PayloadTooLarge,
+    /// The route exists and does not take this method.
     MethodNotAllowed,
+    /// Something of ours failed; the log has the cause.
     Internal,
 }
 

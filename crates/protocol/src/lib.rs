@@ -3,6 +3,8 @@
 //! A type that is `Serialize` here is a promise: it has a golden snapshot, and the page's TypeScript type is
 //! generated from it.
 
+#![warn(missing_docs)]
+
 pub mod agent;
 pub mod context;
 pub mod error;

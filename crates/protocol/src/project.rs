@@ -4,23 +4,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::ProjectId;
 
+/// Body of `POST /api/project`.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AddProjectParams {
+    /// An existing folder, absolute; links are resolved.
     pub path: String,
 }
 
+/// A folder that the user added.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
 #[serde(rename_all = "camelCase")]
 pub struct Project {
+    /// Names it in every request; it stays the same while the project is kept.
     pub project_id: ProjectId,
     /// The canonical path.
     pub path: String,
+    /// The last segment of the path.
     pub name: String,
+    /// Whether agents and language servers may be started in it.
     pub trusted: bool,
     /// The folder is gone (an unmounted disk, say); the project is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -28,11 +34,13 @@ pub struct Project {
     pub missing: bool,
 }
 
+/// Answer of `GET /api/project`.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectListResponse {
+    /// By name, then by path.
     pub projects: Vec<Project>,
 }
 
@@ -42,7 +50,9 @@ pub struct ProjectListResponse {
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TrustParams {
+    /// The canonical path that the person was shown.
     pub real_path: String,
+    /// False takes the trust back.
     pub trusted: bool,
 }
 
@@ -52,6 +62,8 @@ pub struct TrustParams {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct FileListResponse {
+    /// Relative to the project, with `/` between segments.
     pub files: Vec<String>,
+    /// More files match than are listed.
     pub truncated: bool,
 }

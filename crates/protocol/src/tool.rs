@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 /// What a client is told about a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
+    /// What a client calls it by.
     pub name: &'static str,
     /// What it is for, for a model.
     pub description: &'static str,
@@ -37,17 +38,21 @@ impl ToolSpec {
 /// that no client retries what retrying cannot change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolAnswer {
+    /// What the model reads.
     pub text: String,
     /// The same as data, where a tool has it.
     pub structured: Option<Value>,
+    /// The call could not be answered.
     pub is_error: bool,
 }
 
 impl ToolAnswer {
+    /// Returns an answer of text alone.
     pub fn ok(text: impl Into<String>) -> Self {
         Self { text: text.into(), structured: None, is_error: false }
     }
 
+    /// Returns an answer that says why the call could not be answered.
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::ok(text) }
     }

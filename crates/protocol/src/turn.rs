@@ -5,32 +5,49 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{SessionId, TurnId};
 use crate::stream::Usage;
 
+/// What happens to a turn as a whole.
 #[derive(
     Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum TurnEvent {
+    /// The agent took the message.
     TurnStarted {
+        /// The id that send answered with.
         turn_id: TurnId,
+        /// The session that it runs in.
         session_id: SessionId,
+        /// The model that answers.
         model_id: String,
+        /// The agent's config key.
         provider_id: String,
     },
+    /// The turn ended without a failure.
     TurnComplete {
+        /// The turn that ended.
         turn_id: TurnId,
+        /// The session that it ran in.
         session_id: SessionId,
+        /// Whether the agent went through with it.
         status: TurnStatus,
+        /// What it used, where the agent tells.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         usage: Option<Usage>,
+        /// From the message to the end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional, type = "number")]
         duration_ms: Option<u64>,
     },
+    /// The turn failed.
     TurnError {
+        /// The turn that failed.
         turn_id: TurnId,
+        /// The session that it ran in.
         session_id: SessionId,
+        /// The agent's code, or one of ours.
         error_code: String,
+        /// A sentence for people.
         error_message: String,
     },
 }
@@ -59,6 +76,7 @@ impl TurnEvent {
     }
 }
 
+/// How a turn ended that did not fail.
 #[derive(
     Debug,
     Clone,
@@ -73,6 +91,8 @@ impl TurnEvent {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum TurnStatus {
+    /// The agent went through with it.
     Completed,
+    /// The user stopped it.
     Cancelled,
 }

@@ -3,7 +3,7 @@
 use chartroom_protocol::index::{
     CallGraphParams, CallGraphResponse, FileOutlineParams, FileOutlineResponse, ListCodebasesParams,
     ListCodebasesResponse, ManageIndexParams, ManageIndexResponse, ReadFileParams, ReadFileResponse,
-    ReadMode, SearchCodebaseParams, SearchCodebaseResponse, input_schema, json_schema,
+    ReadMode, SearchCodebaseParams, SearchCodebaseResponse, answer_schema, input_schema,
 };
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use serde::Serialize;
@@ -21,37 +21,37 @@ pub fn definitions() -> Vec<ToolSpec> {
             "Create, rebuild, sync, inspect, repair or clear the index of a folder. create and reindex run in the background; ask status for progress.",
             input_schema::<ManageIndexParams>(),
         )
-        .answering(json_schema::<ManageIndexResponse>()),
+        .answering(answer_schema::<ManageIndexResponse>()),
         ToolSpec::reading(
             "search_codebase",
             "Search an indexed codebase by meaning or by identifier. Operators at the start of the query: lang: path: -path: must: exclude:. Then use file_outline, call_graph or read_file on what it finds.",
             input_schema::<SearchCodebaseParams>(),
         )
-        .answering(json_schema::<SearchCodebaseResponse>()),
+        .answering(answer_schema::<SearchCodebaseResponse>()),
         ToolSpec::reading(
             "call_graph",
             "Who calls a symbol and whom it calls, from the symbolRef that search_codebase and file_outline give.",
             input_schema::<CallGraphParams>(),
         )
-        .answering(json_schema::<CallGraphResponse>()),
+        .answering(answer_schema::<CallGraphResponse>()),
         ToolSpec::reading(
             "file_outline",
             "The symbols of one indexed file with their lines, or one symbol exactly.",
             input_schema::<FileOutlineParams>(),
         )
-        .answering(json_schema::<FileOutlineResponse>()),
+        .answering(answer_schema::<FileOutlineResponse>()),
         ToolSpec::reading(
             "read_file",
             "Lines of a file inside a tracked codebase: a range, its beginning, or a symbol (open_symbol); mode annotated adds the outline.",
             input_schema::<ReadFileParams>(),
         )
-        .answering(json_schema::<ReadFileResponse>()),
+        .answering(answer_schema::<ReadFileResponse>()),
         ToolSpec::reading(
             "list_codebases",
             "Every tracked codebase by its state.",
             input_schema::<ListCodebasesParams>(),
         )
-        .answering(json_schema::<ListCodebasesResponse>()),
+        .answering(answer_schema::<ListCodebasesResponse>()),
     ]
 }
 

@@ -53,8 +53,11 @@ pub enum FreshnessMode {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct SyncStats {
+    /// New files.
     pub added: u64,
+    /// Files that are gone or ignored now.
     pub removed: u64,
+    /// Files with other content.
     pub modified: u64,
 }
 
@@ -64,43 +67,57 @@ pub struct SyncStats {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct FreshnessDecision {
+    /// What the check did.
     pub mode: FreshnessMode,
+    /// ISO 8601 UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub checked_at: Option<String>,
+    /// How old the last sync may be before another is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub threshold_ms: Option<u64>,
+    /// When the index last equalled the folder, ISO 8601 UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub last_sync_at: Option<String>,
+    /// How long ago that was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub age_ms: Option<u64>,
+    /// What the sync found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub stats: Option<SyncStats>,
+    /// Counts the changes of the ignore rules that the index followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub ignore_rules_version: Option<u64>,
+    /// After a change of the ignore rules: files removed because they are gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub deleted_files: Option<u64>,
+    /// After a change of the ignore rules: files removed because of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub newly_ignored_files: Option<u64>,
+    /// After a change of the ignore rules: files that came back in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub added_files: Option<u64>,
+    /// How long the sync took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub duration_ms: Option<u64>,
+    /// Why the sync or the new rules failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub error_message: Option<String>,
+    /// Whether a plain sync was made when the new rules could not be followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub fallback_sync_executed: Option<bool>,
+    /// What that plain sync found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub fallback_stats: Option<SyncStats>,

@@ -20,9 +20,13 @@ use super::{ManageAction, NoiseMitigation};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum IndexStatus {
+    /// Answered.
     Ok,
+    /// The index is being built; ask again later.
     NotReady,
+    /// There is no index that encloses the path.
     NotIndexed,
+    /// There is one that this runtime cannot use.
     RequiresReindex,
     /// `manage_index` only: refused for now, nothing was changed.
     Blocked,
@@ -51,8 +55,11 @@ pub enum IndexStatus {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum NonOkReason {
+    /// The first build has not ended.
     Indexing,
+    /// The index was made with another model or schema, or has no proof.
     RequiresReindex,
+    /// No tracked codebase encloses the path.
     NotIndexed,
     /// `call_graph` only.
     MissingSymbol,
@@ -77,11 +84,17 @@ pub enum NonOkReason {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ProofReason {
+    /// The store has no completion marker.
     MissingMarkerDoc,
+    /// The marker is of a kind that this version does not know.
     InvalidMarkerKind,
+    /// The marker's content cannot be read or does not agree with the store.
     InvalidPayload,
+    /// The marker is about another root.
     PathMismatch,
+    /// The marker was made with another model or schema.
     FingerprintMismatch,
+    /// The store could not be asked; it says nothing about the index.
     ProbeFailed,
 }
 
@@ -114,7 +127,9 @@ impl ProofReason {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct Span {
+    /// The first line.
     pub start_line: u32,
+    /// The last line.
     pub end_line: u32,
 }
 
@@ -126,6 +141,7 @@ pub struct Span {
 pub struct ManageHint {
     /// `manage_index`.
     pub tool: String,
+    /// Complete: the call needs nothing else.
     pub args: ManageHintArgs,
 }
 
@@ -135,11 +151,15 @@ pub struct ManageHint {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ManageHintArgs {
+    /// What it would do.
     pub action: ManageAction,
+    /// The root it would do it to.
     pub path: String,
+    /// With create: rebuild an index that is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub force: Option<bool>,
+    /// With reindex: rebuild although a sync would do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub allow_unnecessary_reindex: Option<bool>,
@@ -161,7 +181,9 @@ impl ManageHint {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ToolHint {
+    /// The tool's name.
     pub tool: String,
+    /// Its arguments, complete.
     #[schemars(with = "serde_json::Map<String, Value>")]
     pub args: Value,
 }
@@ -172,7 +194,9 @@ pub struct ToolHint {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct StaleLocal {
+    /// Why the proof does not hold.
     pub completion_proof: ProofReason,
+    /// The call that mends it.
     pub recommended_action: ManageHint,
 }
 
@@ -182,8 +206,11 @@ pub struct StaleLocal {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct DebugProofCheck {
+    /// Always false; a proof that holds is not told.
     pub ok: bool,
+    /// `probe_failed`.
     pub reason: ProofReason,
+    /// The store's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub detail: Option<String>,
@@ -205,10 +232,15 @@ pub struct DebugIndexing {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ActiveMutation {
+    /// The action that runs, as `manage_index` names it.
     pub action: String,
+    /// The generation that it writes.
     pub generation: u64,
+    /// The process that holds the lease.
     pub pid: u32,
+    /// When it began, ISO 8601 UTC.
     pub acquired_at: String,
+    /// Names its receipt.
     pub operation_id: String,
 }
 
@@ -225,9 +257,13 @@ impl ActiveMutation {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeOwner {
+    /// Its process.
     pub pid: u32,
+    /// ISO 8601 UTC.
     pub started_at: String,
+    /// The version of its binary.
     pub version: String,
+    /// What it would index with.
     pub fingerprint: String,
 }
 
@@ -249,58 +285,76 @@ pub struct Hints {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub version: Option<u32>,
+    /// Builds an index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub create: Option<ManageHint>,
+    /// Builds the index anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub reindex: Option<ManageHint>,
+    /// Tells how far a build is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub status: Option<ManageHint>,
+    /// Follows the changes of the folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub sync: Option<ManageHint>,
+    /// Removes the index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub clear: Option<ManageHint>,
+    /// Rebuilds although a sync would do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub override_reindex: Option<ManageHint>,
+    /// The catalog says indexed, and the store has no proof of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub stale_local: Option<StaleLocal>,
+    /// The proof could not be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub debug_proof_check: Option<DebugProofCheck>,
+    /// How the running build will prove itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub debug_indexing: Option<DebugIndexing>,
+    /// How far the running build is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub indexing: Option<IndexingProgress>,
+    /// When asking again makes sense.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub retry_after_ms: Option<u64>,
+    /// Who is changing this codebase right now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub active_mutation: Option<ActiveMutation>,
+    /// Who else uses the data folder with another setup.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub runtime_owners: Option<Vec<RuntimeOwner>>,
+    /// Most of the top results are not code that runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub noise_mitigation: Option<NoiseMitigation>,
+    /// How the ranking came about; only with `debug`.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub debug_search: Option<Value>,
+    /// The file endings that have symbols.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub supported_extensions: Option<Vec<String>>,
+    /// The languages that have calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub supported_languages: Option<Vec<String>>,
+    /// Calls that fit the answer, the best first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub next_steps: Option<Vec<ToolHint>>,
@@ -321,17 +375,23 @@ impl Hints {
 pub struct IndexingProgress {
     /// 0..100, one decimal.
     pub progress_pct: f64,
+    /// ISO 8601 UTC.
     pub last_updated: String,
+    /// What the build is doing.
     pub phase: Option<String>,
+    /// Files that are stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub files_done: Option<u64>,
+    /// Files that will be stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub files_total: Option<u64>,
+    /// Chunks that are stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub chunks: Option<u64>,
+    /// Since the build began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub chunks_per_second: Option<f64>,
@@ -345,15 +405,19 @@ pub struct IndexingProgress {
 pub struct Compatibility {
     /// `provider/model/dimension/store/schema`.
     pub runtime_fingerprint: String,
+    /// What the index was made with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub indexed_fingerprint: Option<String>,
+    /// How that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub fingerprint_source: Option<FingerprintSource>,
+    /// Why the index cannot be used, if it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub reindex_reason: Option<ReindexReason>,
+    /// The catalog's state when this was looked at, or `not_found`.
     pub status_at_check: String,
 }
 
@@ -372,7 +436,9 @@ pub struct Compatibility {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum FingerprintSource {
+    /// Written by the build itself.
     Verified,
+    /// Taken over from a catalog that did not record it.
     AssumedV2,
 }
 
@@ -391,8 +457,11 @@ pub enum FingerprintSource {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ReindexReason {
+    /// An old catalog's entry, which says indexed without saying with what.
     LegacyUnverifiedFingerprint,
+    /// Made with another model or schema.
     FingerprintMismatch,
+    /// The entry does not say what it was made with.
     MissingFingerprint,
 }
 
@@ -411,7 +480,9 @@ pub enum ReindexReason {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum WarningSeverity {
+    /// Good to know.
     Info,
+    /// It may change what the answer is worth.
     Warning,
 }
 
@@ -423,10 +494,13 @@ pub enum WarningSeverity {
 pub struct Warning {
     /// `SEARCH_DIRTY_WORKTREE_NOT_SYNCED`, `REINDEX_PREFLIGHT_UNKNOWN`, ….
     pub code: String,
+    /// How much it matters.
     pub severity: WarningSeverity,
     /// Whether the answer should not be relied on.
     pub blocks_use: bool,
+    /// A sentence for people.
     pub message: String,
+    /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub action: Option<String>,
@@ -443,98 +517,4 @@ impl Warning {
             action: None,
         }
     }
-}
-
-/// A symbol, named so that `call_graph` can be asked about it.
-#[derive(
-    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
-)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct SymbolRef {
-    /// Relative to the root.
-    pub file: String,
-    pub symbol_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub symbol_label: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub span: Option<Span>,
-}
-
-/// Why a result cannot be asked for its calls.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-    ts_rs::TS,
-    utoipa::ToSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum CallGraphUnsupported {
-    MissingSymbol,
-    UnsupportedLanguage,
-}
-
-/// Whether `call_graph` can be asked about a result, and how.
-#[derive(
-    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
-)]
-#[serde(rename_all = "camelCase")]
-pub struct CallGraphHint {
-    pub supported: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub symbol_ref: Option<SymbolRef>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub reason: Option<CallGraphUnsupported>,
-}
-
-impl CallGraphHint {
-    /// It can.
-    pub fn supported(symbol_ref: SymbolRef) -> Self {
-        Self { supported: true, symbol_ref: Some(symbol_ref), reason: None }
-    }
-
-    /// It cannot.
-    pub fn unsupported(reason: CallGraphUnsupported) -> Self {
-        Self { supported: false, symbol_ref: None, reason: Some(reason) }
-    }
-}
-
-/// Ready-to-run calls for a result that the graph cannot help with.
-#[derive(
-    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
-)]
-#[serde(rename_all = "camelCase")]
-pub struct NavigationFallback {
-    pub message: String,
-    pub context: NavigationContext,
-    pub read_span: ToolHint,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[ts(optional)]
-    pub file_outline_window: Option<ToolHint>,
-}
-
-impl NavigationFallback {
-    /// The message every fallback carries.
-    pub const MESSAGE: &'static str =
-        "Call graph not available for this result; use readSpan or fileOutlineWindow to navigate.";
-}
-
-/// Where a result is.
-#[derive(
-    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
-)]
-#[serde(rename_all = "camelCase")]
-pub struct NavigationContext {
-    pub codebase_root: String,
-    pub relative_file: String,
-    pub absolute_path: String,
 }

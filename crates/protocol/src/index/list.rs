@@ -35,9 +35,13 @@ pub struct ListCodebasesParams {}
 )]
 #[serde(rename_all = "snake_case")]
 pub enum CodebaseBucket {
+    /// Searchable.
     Ready,
+    /// The first build runs.
     Indexing,
+    /// This runtime cannot use it as it is.
     RequiresReindex,
+    /// The last build failed.
     Failed,
 }
 
@@ -49,11 +53,13 @@ pub enum CodebaseBucket {
 pub struct ListedCodebase {
     /// The canonical root.
     pub path: String,
+    /// The heading it stands under.
     pub bucket: CodebaseBucket,
     /// Why it is in this bucket, for `requires_reindex` and `failed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub reason: Option<String>,
+    /// 0..100, while it is being built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub progress_pct: Option<f64>,
@@ -61,12 +67,15 @@ pub struct ListedCodebase {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(optional, as = "Option<bool>")]
     pub missing: bool,
+    /// Files in the published generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub indexed_files: Option<u64>,
+    /// Chunks in the published generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub total_chunks: Option<u64>,
+    /// ISO 8601 UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub last_updated: Option<String>,
@@ -80,6 +89,7 @@ pub struct ListedCodebase {
 pub struct ListCodebasesResponse {
     /// By bucket, then by path.
     pub codebases: Vec<ListedCodebase>,
+    /// How many there are.
     pub total: u64,
     /// The catalog was damaged and set aside, say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -20,6 +20,7 @@ use super::{CallGraphHint, Compatibility, Hints, IndexStatus, IndexingProgress, 
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ResolveMode {
+    /// Every symbol of the file, or of the window.
     #[default]
     Outline,
     /// Needs `symbolIdExact` or `symbolLabelExact`.
@@ -55,12 +56,15 @@ pub struct FileOutlineParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit_symbols: Option<u32>,
+    /// The whole outline or one symbol.
     #[serde(default)]
     pub resolve_mode: ResolveMode,
+    /// exact only: the symbol's id.
     #[schemars(length(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub symbol_id_exact: Option<String>,
+    /// exact only: the symbol's label.
     #[schemars(length(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -78,10 +82,15 @@ impl FileOutlineParams {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct OutlineSymbol {
+    /// Names it in other questions.
     pub symbol_id: String,
+    /// E.g. `method Store.open(path)`.
     pub symbol_label: String,
+    /// function, method, class, ….
     pub kind: String,
+    /// Its definition, from the first line to the last.
     pub span: Span,
+    /// Whether its calls are known.
     pub call_graph_hint: CallGraphHint,
 }
 
@@ -91,6 +100,7 @@ pub struct OutlineSymbol {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct Outline {
+    /// In the order of the file.
     pub symbols: Vec<OutlineSymbol>,
 }
 
@@ -100,29 +110,41 @@ pub struct Outline {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct FileOutlineResponse {
+    /// Whether the outline could be given.
     pub status: IndexStatus,
+    /// Why not, because of the index's state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub reason: Option<NonOkReason>,
+    /// As asked.
     pub path: String,
+    /// The root that answers; absent when none encloses the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub codebase_path: Option<String>,
+    /// As asked.
     pub file: String,
+    /// The symbols; null when the status is not `ok`.
     pub outline: Option<Outline>,
+    /// More symbols exist than the limit lets through.
     pub has_more: bool,
+    /// What the caller should know beside the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(optional, as = "Option<Vec<Warning>>")]
     pub warnings: Vec<Warning>,
+    /// A sentence for people, when the status is not `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub message: Option<String>,
+    /// What a caller can do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub hints: Option<Hints>,
+    /// How far a running build is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub indexing: Option<IndexingProgress>,
+    /// What the index was made with, when that matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub compatibility: Option<Compatibility>,

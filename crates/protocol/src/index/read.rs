@@ -20,8 +20,10 @@ use super::{Hints, IndexStatus, NonOkReason, Outline, Span, Warning};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ReadMode {
+    /// The lines alone.
     #[default]
     Plain,
+    /// The lines and the symbols in them.
     Annotated,
 }
 
@@ -31,19 +33,23 @@ pub enum ReadMode {
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OpenSymbol {
+    /// As search and outline give it.
     #[schemars(length(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub symbol_id: Option<String>,
+    /// The symbol as the outline writes it.
     #[schemars(length(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub symbol_label: Option<String>,
+    /// The symbol's first line, 1-based.
     #[serde(rename = "start_line")]
     #[schemars(range(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub start_line: Option<u32>,
+    /// The symbol's last line, 1-based.
     #[serde(rename = "end_line")]
     #[schemars(range(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,6 +78,7 @@ pub struct ReadFileParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub end_line: Option<u32>,
+    /// Text, or text with the outline beside it.
     #[serde(default)]
     pub mode: ReadMode,
     /// Opens a symbol instead of a range.
@@ -92,25 +99,33 @@ impl ReadFileParams {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ReadFileResponse {
+    /// Whether the symbol could be opened; a range always can.
     pub status: IndexStatus,
+    /// Why not, because of the index's state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub reason: Option<NonOkReason>,
+    /// As asked.
     pub path: String,
+    /// As asked, or the default.
     pub mode: ReadMode,
     /// The lines; absent when a symbol could not be opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub content: Option<String>,
+    /// The lines that `content` holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub span: Option<Span>,
+    /// How many lines the file has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub total_lines: Option<u32>,
+    /// The range was longer than is given at once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(optional, as = "Option<bool>")]
     pub truncated: bool,
+    /// Relative to the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub file: Option<String>,
@@ -118,21 +133,27 @@ pub struct ReadFileResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub outline_status: Option<IndexStatus>,
+    /// `annotated` only: the symbols of these lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub outline: Option<Outline>,
+    /// The symbols that a label could mean, when it is ambiguous.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub matches: Option<Outline>,
+    /// `annotated` only: more symbols exist than are given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub has_more: Option<bool>,
+    /// What the caller should know beside the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(optional, as = "Option<Vec<Warning>>")]
     pub warnings: Vec<Warning>,
+    /// A sentence for people, when the status is not `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub message: Option<String>,
+    /// What a caller can do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub hints: Option<Hints>,

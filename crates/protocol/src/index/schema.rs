@@ -19,7 +19,73 @@ pub fn json_schema<T: schemars::JsonSchema>() -> Map<String, Value> {
 pub fn input_schema<T: schemars::JsonSchema>() -> Map<String, Value> {
     let mut schema = json_schema::<T>();
     schema.values_mut().for_each(without_null);
+    schema.values_mut().for_each(fold_words);
     schema
+}
+
+/// The schema of a tool's answer: its shape alone. A client checks an answer against it and writes nothing with it, and
+/// the descriptions would make up half of what `tools/list` sends.
+pub fn answer_schema<T: schemars::JsonSchema>() -> Map<String, Value> {
+    let mut schema = json_schema::<T>();
+    schema.remove("description");
+    schema.values_mut().for_each(fold_words);
+    schema.values_mut().for_each(without_descriptions);
+    schema
+}
+
+/// A closed list of words as `enum`, with what each word means in the description. The generator writes a described
+/// word as an alternative of its own, and a client that looks at `type` then finds none.
+fn fold_words(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if let Some((words, meanings)) =
+                object.get("oneOf").and_then(Value::as_array).and_then(|all| words(all))
+            {
+                object.remove("oneOf");
+                object.insert("type".into(), "string".into());
+                object.insert("enum".into(), words.into());
+                let own = object.get("description").and_then(Value::as_str);
+                let lines: Vec<&str> = own.into_iter().chain(meanings.iter().map(String::as_str)).collect();
+                if !lines.is_empty() {
+                    let description = lines.join(" ");
+                    object.insert("description".into(), description.into());
+                }
+            }
+            object.values_mut().for_each(fold_words);
+        }
+        Value::Array(items) => items.iter_mut().for_each(fold_words),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The words of alternatives that are all words, and a line for each that has a meaning.
+fn words(alternatives: &[Value]) -> Option<(Vec<Value>, Vec<String>)> {
+    let (mut words, mut meanings) = (Vec::new(), Vec::new());
+    for alternative in alternatives {
+        match (&alternative["const"], &alternative["enum"]) {
+            (Value::String(word), _) => {
+                words.push(word.as_str().into());
+                meanings.extend(alternative["description"].as_str().map(|line| format!("{word}: {line}")));
+            }
+            (_, Value::Array(several)) => words.extend(several.iter().cloned()),
+            _ => return None,
+        }
+    }
+    Some((words, meanings))
+}
+
+fn without_descriptions(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            // A description is text; a field of that name has a schema.
+            if object.get("description").is_some_and(Value::is_string) {
+                object.remove("description");
+            }
+            object.values_mut().for_each(without_descriptions);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_descriptions),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 fn without_null(schema: &mut Value) {

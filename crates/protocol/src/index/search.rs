@@ -114,12 +114,16 @@ pub struct SearchCodebaseParams {
     /// Words or identifiers; operators lang: path: -path: must: exclude: at the start.
     #[schemars(length(min = 1))]
     pub query: String,
+    /// Which kinds of files are searched.
     #[serde(default)]
     pub scope: SearchScope,
+    /// Groups or single chunks.
     #[serde(default)]
     pub result_mode: ResultMode,
+    /// What a group is.
     #[serde(default)]
     pub group_by: GroupBy,
+    /// Whether files with uncommitted changes are preferred.
     #[serde(default)]
     pub ranking_mode: RankingMode,
     /// At most so many results (1..50).
@@ -145,7 +149,9 @@ impl SearchCodebaseParams {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct SearchCodebaseResponse {
+    /// Whether the index could answer.
     pub status: IndexStatus,
+    /// Why not, when the status is not `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub reason: Option<NonOkReason>,
@@ -155,29 +161,41 @@ pub struct SearchCodebaseResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub codebase_path: Option<String>,
+    /// As asked.
     pub query: String,
+    /// As asked, or the default.
     pub scope: SearchScope,
+    /// As asked, or the default.
     pub group_by: GroupBy,
+    /// The most results that were wanted.
     pub limit: u32,
+    /// As asked, or the default.
     pub result_mode: ResultMode,
+    /// What was done about changes since the last sync.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub freshness_decision: Option<FreshnessDecision>,
+    /// What the caller should know beside the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(optional, as = "Option<Vec<Warning>>")]
     pub warnings: Vec<Warning>,
+    /// A sentence for people, when the status is not `ok`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub message: Option<String>,
+    /// What a caller can do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub hints: Option<Hints>,
+    /// How far a running build is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub indexing: Option<IndexingProgress>,
+    /// What the index was made with, when that matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub compatibility: Option<Compatibility>,
+    /// The best first.
     pub results: Vec<SearchResult>,
 }
 
@@ -188,7 +206,9 @@ pub struct SearchCodebaseResponse {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[allow(clippy::large_enum_variant, reason = "lists of results are short, and raw chunks need no second box")]
 pub enum SearchResult {
+    /// With `resultMode: grouped`.
     Group(Box<SearchGroup>),
+    /// With `resultMode: raw`.
     Chunk(SearchChunk),
 }
 
@@ -227,20 +247,31 @@ pub struct SearchGroup {
     pub group_id: String,
     /// Relative to the root.
     pub file: String,
+    /// From the first chunk to the last.
     pub span: Span,
+    /// The language of the file.
     pub language: String,
+    /// The symbol that it is, if it is one.
     pub symbol_id: Option<String>,
+    /// The symbol as the outline writes it.
     pub symbol_label: Option<String>,
+    /// Only comparable within one answer.
     pub score: f64,
+    /// When these lines were stored, ISO 8601 UTC.
     pub indexed_at: Option<String>,
+    /// How long ago that was.
     pub staleness_bucket: StalenessBucket,
+    /// How many chunks became this one result.
     pub collapsed_chunk_count: u32,
+    /// Whether its calls are known.
     pub call_graph_hint: CallGraphHint,
+    /// Ready calls for a result whose calls are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub navigation_fallback: Option<NavigationFallback>,
     /// At most 4000 characters.
     pub preview: String,
+    /// How its score came about; only with `debug`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
@@ -255,20 +286,29 @@ pub struct SearchGroup {
 pub struct SearchChunk {
     /// Relative to the root.
     pub file: String,
+    /// Its lines.
     pub span: Span,
+    /// The language of the file.
     pub language: String,
+    /// Its text.
     pub content: String,
+    /// Only comparable within one answer.
     pub score: f64,
+    /// When it was stored, ISO 8601 UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub indexed_at: Option<String>,
+    /// How long ago that was.
     pub staleness_bucket: StalenessBucket,
+    /// The symbol that it lies in, if it lies in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub symbol_id: Option<String>,
+    /// The symbol as the outline writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub symbol_label: Option<String>,
+    /// How its score came about; only with `debug`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
@@ -283,11 +323,17 @@ pub struct SearchChunk {
 pub struct NoiseMitigation {
     /// `top_results_noise_dominant`.
     pub reason: String,
+    /// How many results were looked at.
     pub top_k: u32,
+    /// What they are.
     pub ratios: NoiseRatios,
+    /// The scope that leaves the noise out.
     pub recommended_scope: SearchScope,
+    /// For `.chartroomignore`, in gitignore syntax.
     pub suggested_ignore_patterns: Vec<String>,
+    /// After this long a changed ignore file counts.
     pub debounce_ms: u64,
+    /// A sentence for people.
     pub next_step: String,
 }
 
@@ -297,9 +343,14 @@ pub struct NoiseMitigation {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct NoiseRatios {
+    /// Test files.
     pub tests: f64,
+    /// Fixtures of tests.
     pub fixtures: f64,
+    /// Documentation.
     pub docs: f64,
+    /// Generated files.
     pub generated: f64,
+    /// Code that runs.
     pub runtime: f64,
 }

@@ -256,6 +256,23 @@ fn every_tool_has_schemas_of_objects() {
 }
 
 #[test]
+fn a_list_of_words_in_a_schema_is_one_enum_that_says_what_they_mean() {
+    let scope = &input_schema::<SearchCodebaseParams>()["properties"]["scope"];
+    assert_eq!((&scope["type"], &scope["enum"]), (&json!("string"), &json!(["runtime", "mixed", "docs"])));
+    assert_eq!(
+        scope["description"],
+        "Which kinds of files are searched. runtime: Code that runs: no docs, no tests. mixed: Everything. docs: Docs and tests only."
+    );
+}
+
+#[test]
+fn the_schema_of_an_answer_is_its_shape_alone() {
+    let schema = Value::Object(answer_schema::<ManageIndexResponse>());
+    assert_eq!(schema["properties"]["action"]["enum"][0], "create");
+    assert!(!schema.to_string().contains("\"description\""), "{schema}");
+}
+
+#[test]
 fn the_config_table_reads_as_documented() {
     let read = |value: Value| serde_json::from_value::<IndexConfig>(value);
     assert_eq!(read(json!({})).unwrap(), IndexConfig::default());

@@ -10,7 +10,9 @@ use super::Severity;
 /// The value of `lsp` in the config: `false` switches everything off, a table (or nothing) switches it on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LspSetting {
+    /// `lsp = false`: no language service is started and no tool is offered.
     Disabled,
+    /// A table, or nothing: what is not set has its default.
     Enabled(LspConfig),
 }
 
@@ -87,6 +89,7 @@ pub struct LspConfig {
     pub diagnostic_timeout: u64,
     /// How long it waits when the language server starts with this edit.
     pub first_touch_timeout: u64,
+    /// More are counted and not listed.
     pub max_diagnostics_per_file: usize,
     /// How many other files a write reports.
     pub max_project_diagnostics_files: usize,
@@ -100,6 +103,7 @@ pub struct LspConfig {
     pub memory_budget: u64,
     /// Adds the line `N of these are new` after an edit, which costs one more check before it.
     pub mark_new: bool,
+    /// By server id, on top of what is built in.
     pub servers: BTreeMap<String, ServerSettings>,
 }
 
@@ -124,16 +128,20 @@ impl Default for LspConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ServerSettings {
+    /// False switches this server off and leaves the others alone.
     pub enabled: bool,
     /// The program; a server that is not built in needs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// Instead of the built-in arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Vec<String>>,
     /// File name endings with their dot, e.g. `[".foo"]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<Vec<String>>,
+    /// Added to the server's environment.
     pub env: BTreeMap<String, String>,
+    /// Sent as it is with `initialize`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initialization_options: Option<serde_json::Value>,
     /// What the server gets when it asks for `workspace/configuration`.

@@ -10,13 +10,19 @@ use serde::{Deserialize, Serialize};
 pub struct Diagnostic {
     /// Relative to the workspace root, with `/` between segments.
     pub file: String,
+    /// 1-based.
     pub line: u32,
+    /// 1-based, counted in characters and not in UTF-16 units.
     pub character: u32,
+    /// How bad it is.
     pub severity: Severity,
+    /// One line; `<`, `>` and `&` are escaped.
     pub message: String,
+    /// The server's code, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub code: Option<Code>,
+    /// Who says it, e.g. `ts` or `rustc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub source: Option<String>,
@@ -38,7 +44,9 @@ pub struct Diagnostic {
 )]
 #[serde(untagged)]
 pub enum Code {
+    /// E.g. TypeScript's `2322`.
     Number(#[ts(type = "number")] i64),
+    /// E.g. Rust's `E0308`.
     Text(String),
 }
 
@@ -69,9 +77,13 @@ impl std::fmt::Display for Code {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
+    /// The code does not compile or cannot work.
     Error,
+    /// It compiles and is probably wrong.
     Warning,
+    /// Worth knowing.
     Info,
+    /// A suggestion of style.
     Hint,
 }
 

@@ -8,14 +8,23 @@ use super::{Diagnostic, Freshness, LspConfig, ServerState, Severity};
 
 /// The names of the service's requests and notifications.
 pub mod methods {
+    /// [`CheckParams`](super::CheckParams) to [`CheckResponse`](super::CheckResponse).
     pub const CHECK: &str = "lsp/check";
+    /// [`CheckFileParams`](super::CheckFileParams) to a list of diagnostics.
     pub const CHECK_FILE: &str = "lsp/checkFile";
+    /// Nothing to [`DiagnosticsResponse`](super::DiagnosticsResponse).
     pub const DIAGNOSTICS: &str = "lsp/diagnostics";
+    /// [`DiagnosticsAfterParams`](super::DiagnosticsAfterParams) to [`DiagnosticsResponse`](super::DiagnosticsResponse).
     pub const DIAGNOSTICS_AFTER: &str = "lsp/diagnosticsAfter";
+    /// Nothing to a number that grows with every change of what is known.
     pub const GET_DIAGNOSTIC_EPOCH: &str = "lsp/getDiagnosticEpoch";
+    /// Nothing to a list of [`ServerStatus`](crate::lsp::ServerStatus).
     pub const STATUS: &str = "lsp/status";
+    /// [`RestartParams`](super::RestartParams) to how many servers were stopped.
     pub const RESTART: &str = "lsp/restart";
+    /// Nothing to the service's counters.
     pub const METRICS: &str = "lsp/metrics";
+    /// Stops every server, then the service.
     pub const SHUTDOWN: &str = "lsp/shutdown";
     /// Sent once, when requests are welcome.
     pub const READY: &str = "lsp/ready";
@@ -25,7 +34,9 @@ pub mod methods {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Bootstrap {
+    /// The canonical root that the service works in.
     pub workspace_root: String,
+    /// The user's settings.
     #[serde(default)]
     pub config: LspConfig,
     /// Where the trust store is; the service checks it at every start of a server.
@@ -36,6 +47,7 @@ pub struct Bootstrap {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CheckFileParams {
+    /// Absolute, inside the workspace.
     pub file_path: String,
     /// The file's content, which then counts instead of the disk's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +58,9 @@ pub struct CheckFileParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CheckParams {
+    /// The files that were changed or asked about.
     pub files: Vec<FileText>,
+    /// Whether other broken files are told too.
     pub scope: CheckScope,
     /// Paths that a tool removed or moved away; servers are told, nothing is started for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,14 +73,18 @@ pub struct CheckParams {
     pub patience_ms: Option<u64>,
 }
 
+/// A file to check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FileText {
+    /// Absolute, inside the workspace.
     pub file_path: String,
+    /// Its content, which then counts instead of the disk's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
+/// Which files a check tells about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckScope {
@@ -89,16 +107,20 @@ pub struct CheckResponse {
     pub others: Vec<FileDiagnostics>,
     /// By server id, then root.
     pub servers: Vec<CheckOutcome>,
+    /// The diagnostic epoch after the check.
     #[ts(type = "number")]
     pub epoch: u64,
 }
 
+/// What is known about one file.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
 #[serde(rename_all = "camelCase")]
 pub struct FileDiagnostics {
+    /// Relative to the workspace root.
     pub file: String,
+    /// By line, character, severity, message.
     pub diagnostics: Vec<Diagnostic>,
     /// Why the file was not checked: outside the workspace, missing, binary, no server for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,25 +134,35 @@ pub struct FileDiagnostics {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct CheckOutcome {
+    /// The server's id.
     pub id: String,
+    /// The project root it serves, relative to the workspace.
     pub root: String,
+    /// Whether it answered.
     #[serde(flatten)]
     pub outcome: ServerOutcome,
 }
 
+/// How a server took part in a check.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum ServerOutcome {
     /// It answered; `freshness` says whether the answer is for the text of this check.
-    Answered { freshness: Freshness },
+    Answered {
+        /// Whether the answer can be relied on.
+        freshness: Freshness,
+    },
     /// It could not run.
     Absent {
+        /// Its state.
         status: ServerState,
+        /// Why it could not run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         reason: Option<String>,
+        /// The command that mends it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         hint: Option<String>,
@@ -141,7 +173,9 @@ pub enum ServerOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DiagnosticsAfterParams {
+    /// The epoch that the asker has seen.
     pub after_epoch: u64,
+    /// How long to wait for a newer one.
     pub wait_ms: u64,
 }
 
@@ -154,6 +188,7 @@ pub type DiagnosticsResponse = BTreeMap<String, Vec<Diagnostic>>;
 )]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RestartParams {
+    /// The server's id; all of them when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub id: Option<String>,

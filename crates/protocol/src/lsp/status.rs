@@ -8,9 +8,13 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct ServerStatus {
+    /// The server's id in the config.
     pub id: String,
+    /// Whether it runs, and if not, what kind of trouble it is.
     pub status: ServerState,
+    /// The language it knows, e.g. `typescript`.
     pub language: String,
+    /// Its process, when it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub server_pid: Option<u32>,
@@ -18,6 +22,7 @@ pub struct ServerStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub root: Option<String>,
+    /// Whether its last result can be relied on, when it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub freshness: Option<Freshness>,
@@ -37,11 +42,13 @@ pub struct ServerStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "number")]
     pub rss_bytes: Option<u64>,
+    /// How long it has been running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "number")]
     pub uptime_ms: Option<u64>,
 }
 
+/// Whether a language server runs, and if not, what kind of trouble it is.
 #[derive(
     Debug,
     Clone,
@@ -60,6 +67,7 @@ pub struct ServerStatus {
 pub enum ServerState {
     /// Running.
     Active,
+    /// Its process runs and is not ready to answer.
     Starting,
     /// It crashed or never became ready; it stays so until the user restarts it.
     Broken,

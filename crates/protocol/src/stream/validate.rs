@@ -10,6 +10,7 @@ use super::{FinalizedItem, ItemType, StreamEvent, StreamEventEnvelope};
 pub struct InvalidStreamEvent {
     /// Path of the field, e.g. `payload.callId`.
     pub field: String,
+    /// What is wrong with it, as a half sentence.
     pub problem: String,
 }
 
