@@ -1,8 +1,8 @@
 // The whole page: sidebar, tabs, the conversation that is shown, the inspector; dialogs above.
 
 import { createEffect, createSignal, Match, onCleanup, onMount, Show, Switch } from 'solid-js'
-import { AppProvider, createApp } from './store/app'
 import { pageIcon, pageTitle } from './store/attention'
+import { createOwners, OwnersProvider } from './store/owners'
 import {
   inspectorOpen,
   setInspectorOpen,
@@ -29,7 +29,8 @@ import { watchAttention } from './views/watchAttention'
 const PHONE = '(max-width: 600px)'
 
 export function App() {
-  const app = createApp()
+  const owners = createOwners()
+  const { conversations, intents, lists, projects, server, sessions, tabs } = owners
   const [palette, setPalette] = createSignal(false)
   const [adding, setAdding] = createSignal(false)
   const phone = matchMedia(PHONE)
@@ -41,7 +42,7 @@ export function App() {
   const showSidebar = () => (narrow() ? sheet() === 'sidebar' : sidebarOpen())
   // Without a session there is nothing to inspect, and the room is better left to the page.
   const showInspector = () =>
-    app.tabs().active !== undefined && (narrow() ? sheet() === 'inspector' : inspectorOpen())
+    tabs.active() !== undefined && (narrow() ? sheet() === 'inspector' : inspectorOpen())
   const toggle = (panel: 'sidebar' | 'inspector') => {
     if (narrow()) setSheet(open => (open === panel ? undefined : panel))
     else if (panel === 'sidebar') setSidebarOpen(open => !open)
@@ -53,11 +54,11 @@ export function App() {
     if (control && event.key.toLowerCase() === 'k') setPalette(open => !open)
     else if (control && event.key.toLowerCase() === 'b') toggle('sidebar')
     else if (control && event.key.toLowerCase() === 'i' && !event.shiftKey) toggle('inspector')
-    else if (event.altKey && event.code === 'BracketLeft') app.step(-1)
-    else if (event.altKey && event.code === 'BracketRight') app.step(1)
+    else if (event.altKey && event.code === 'BracketLeft') tabs.step(-1)
+    else if (event.altKey && event.code === 'BracketRight') tabs.step(1)
     else if (event.altKey && event.key.toLowerCase() === 'w') {
-      const active = app.tabs().active
-      if (active) app.close(active)
+      const active = tabs.active()
+      if (active) tabs.close(active)
     } else if (event.key === 'Escape' && sheet() && !event.defaultPrevented && !dialogOpen())
       setSheet(undefined)
     else return
@@ -65,11 +66,12 @@ export function App() {
   }
 
   onMount(() => {
-    app.start()
+    server.connection.start()
+    void lists.refresh()
     document.addEventListener('keydown', onKey)
     phone.addEventListener('change', onWidth)
     const wake = () => {
-      if (!document.hidden) app.retryNow()
+      if (!document.hidden) server.connection.retryNow()
     }
     document.addEventListener('visibilitychange', wake)
     onCleanup(() => {
@@ -84,17 +86,17 @@ export function App() {
     else document.documentElement.setAttribute('data-theme', theme())
   })
   createEffect(() => {
-    const active = app.tabs().active
-    document.title = pageTitle(app.attention(), active && app.titleOf(active))
-    document.querySelector('link[rel=icon]')?.setAttribute('href', pageIcon(app.attention()))
+    const active = tabs.active()
+    document.title = pageTitle(tabs.attention(), active && sessions.titleOf(active))
+    document.querySelector('link[rel=icon]')?.setAttribute('href', pageIcon(tabs.attention()))
   })
   createEffect(() => {
     document.documentElement.style.setProperty('--sidebar-width', `${sidebarWidth()}px`)
   })
-  watchAttention(app)
+  watchAttention(owners)
 
   return (
-    <AppProvider value={app}>
+    <OwnersProvider value={owners}>
       <Switch
         fallback={
           <div class="page" classList={{ 'no-sidebar': !showSidebar(), 'no-inspector': !showInspector() }}>
@@ -117,18 +119,15 @@ export function App() {
               <TabBar onSidebar={() => toggle('sidebar')} onInspector={() => toggle('inspector')} />
               <ConnectionBar />
               <Show
-                when={app.tabs().active}
+                when={tabs.active()}
                 keyed
                 fallback={
-                  <Show
-                    when={app.lists.projects.length > 0}
-                    fallback={<Welcome onAdd={() => setAdding(true)} />}
-                  >
+                  <Show when={projects.list.length > 0} fallback={<Welcome onAdd={() => setAdding(true)} />}>
                     <NoSession />
                   </Show>
                 }
               >
-                {sessionId => <Conversation session={app.session(sessionId)} />}
+                {sessionId => <Conversation session={conversations.session(sessionId)} />}
               </Show>
             </div>
             <Show when={showInspector()}>
@@ -137,7 +136,7 @@ export function App() {
           </div>
         }
       >
-        <Match when={app.unauthorized() && !app.everConnected()}>
+        <Match when={server.unauthorized() && !server.everConnected()}>
           <SignedOut />
         </Match>
       </Switch>
@@ -147,13 +146,13 @@ export function App() {
       <Show when={adding()}>
         <AddProjectDialog onClose={() => setAdding(false)} />
       </Show>
-      <Show when={app.trustAsked()} keyed>
+      <Show when={intents.trustAsked()} keyed>
         {asked => <TrustDialog project={asked.project} next={asked.next} />}
       </Show>
-      <Show when={app.renaming()} keyed>
+      <Show when={intents.renaming()} keyed>
         {sessionId => <RenameDialog sessionId={sessionId} />}
       </Show>
       <Notices />
-    </AppProvider>
+    </OwnersProvider>
   )
 }

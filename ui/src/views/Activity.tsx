@@ -1,18 +1,18 @@
 // What a session is doing, above its composer; and what stands there before anything was said.
 
 import { createMemo, createSignal, Match, onCleanup, Show, Switch } from 'solid-js'
-import { useApp } from '../store/app'
+import { useProjects } from '../store/owners'
 import type { Session } from '../store/session'
 import { elapsed } from '../text/format'
 
 export function Blank(props: { session: Session }) {
-  const app = useApp()
+  const projects = useProjects()
   const waiting = () => props.session.state().state === 'loading' && !props.session.filled()
   return (
     <Show when={!waiting()} fallback={<p class="quiet">Opening…</p>}>
       <h1>New session</h1>
       <p class="quiet">
-        in <code>{app.projectOf(props.session.sessionId)?.path ?? 'this project'}</code>
+        in <code>{projects.ofSession(props.session.sessionId)?.path ?? 'this project'}</code>
       </p>
       <p class="quiet">
         Say what should be done. <kbd>/</kbd> gives commands, <kbd>@</kbd> names a file, an image can be

@@ -3,7 +3,14 @@
 import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from 'solid-js'
 import * as api from '../api'
 import type { NamedOption } from '../protocol'
-import { useApp } from '../store/app'
+import {
+  useConversations,
+  useIntents,
+  useNotices,
+  useProjects,
+  useServer,
+  useSessions,
+} from '../store/owners'
 import type { Session } from '../store/session'
 import { chosenOption } from './chosenOption'
 import { commandsFor, complete, filesFor, type Suggestion, type Trigger, triggerAt } from './completion'
@@ -25,7 +32,12 @@ const drafts = {
 }
 
 export function Composer(props: { session: Session }) {
-  const app = useApp()
+  const conversations = useConversations()
+  const intents = useIntents()
+  const notices = useNotices()
+  const projects = useProjects()
+  const server = useServer()
+  const sessions = useSessions()
   const sessionId = props.session.sessionId
   let area: HTMLTextAreaElement | undefined
   let picker: HTMLInputElement | undefined
@@ -36,8 +48,8 @@ export function Composer(props: { session: Session }) {
   const [marked, setMarked] = createSignal(0)
 
   const working = () => ['working', 'needs_you'].includes(props.session.state().state)
-  const agent = () => agentName(app.lists.sessions[sessionId]?.cliType)
-  const connected = () => app.status() === 'connected'
+  const agent = () => agentName(sessions.known[sessionId]?.cliType)
+  const connected = () => server.status() === 'connected'
   const empty = () => text().trim() === '' && images().length === 0
 
   createEffect(() => drafts.set(sessionId, text()))
@@ -55,7 +67,7 @@ export function Composer(props: { session: Session }) {
   createEffect(
     on(trigger, current => {
       if (current?.kind !== 'file') return
-      const project = app.projectOf(sessionId)
+      const project = projects.ofSession(sessionId)
       if (!project) return
       const wait = setTimeout(() => {
         api.projectFiles(project.projectId, current.query).then(
@@ -92,18 +104,18 @@ export function Composer(props: { session: Session }) {
     setTrigger(undefined)
     const wire = attached.map(attachment => attachment.image)
     sent = sent
-      .then(() => app.send(sessionId, message, wire))
+      .then(() => conversations.send(sessionId, message, wire))
       .catch((error: Error) => {
         // Nothing that was written is lost: it comes back, before what was typed meanwhile.
         setText(now => [message, now].filter(Boolean).join('\n'))
         setImages(now => [...attached, ...now])
-        app.notify(`Not sent: ${error.message}. Your text is still here.`, 'error')
+        notices.notify(`Not sent: ${error.message}. Your text is still here.`, 'error')
       })
   }
 
   createEffect(
     on(
-      app.inserted,
+      intents.inserted,
       inserted => {
         if (!inserted) return
         setText(text => `${text}${text === '' || text.endsWith(' ') ? '' : ' '}${inserted.text} `)
@@ -113,7 +125,7 @@ export function Composer(props: { session: Session }) {
     ),
   )
 
-  const stop = () => void app.attempt('The turn was not stopped', () => app.cancel(sessionId))
+  const stop = () => void notices.attempt('The turn was not stopped', () => conversations.cancel(sessionId))
   let lastEscape = 0
   const onEscape = (event: KeyboardEvent) => {
     if (event.key !== 'Escape' || event.defaultPrevented || dialogOpen()) return
@@ -155,7 +167,7 @@ export function Composer(props: { session: Session }) {
   const addImages = async (list: File[]) => {
     for (const file of list) {
       const attached = await attach(file)
-      if (typeof attached === 'string') app.notify(attached, 'error')
+      if (typeof attached === 'string') notices.notify(attached, 'error')
       else setImages(images => [...images, attached].slice(0, MAX_IMAGES))
     }
   }
@@ -267,8 +279,8 @@ export function Composer(props: { session: Session }) {
           options={props.session.options().models}
           chosen={props.session.options().model}
           onChoose={model =>
-            void app.attempt('The model was not changed', async () => {
-              await app.setModel(sessionId, model)
+            void notices.attempt('The model was not changed', async () => {
+              await conversations.setModel(sessionId, model)
               props.session.patchOptions({ model })
             })
           }
@@ -278,8 +290,8 @@ export function Composer(props: { session: Session }) {
           options={props.session.options().modes}
           chosen={props.session.options().mode}
           onChoose={mode =>
-            void app.attempt('The mode was not changed', async () => {
-              await app.setMode(sessionId, mode)
+            void notices.attempt('The mode was not changed', async () => {
+              await conversations.setMode(sessionId, mode)
               props.session.patchOptions({ mode })
             })
           }

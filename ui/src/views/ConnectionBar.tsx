@@ -1,17 +1,17 @@
 // Says when the server does not answer, and that nothing is lost meanwhile.
 
 import { Show } from 'solid-js'
-import { useApp } from '../store/app'
+import { useServer } from '../store/owners'
 import { CopyButton } from './CopyButton'
 
 export function ConnectionBar() {
-  const app = useApp()
+  const server = useServer()
   return (
     <div class="connection" role="status" aria-live="polite">
-      <Show when={app.status() === 'disconnected'}>
+      <Show when={server.status() === 'disconnected'}>
         <div class="connection-lost">
           <Show
-            when={app.unauthorized()}
+            when={server.unauthorized()}
             fallback={
               <span>
                 <strong>Disconnected.</strong> Trying again; what the agents do meanwhile will appear here.
@@ -24,7 +24,7 @@ export function ConnectionBar() {
             </span>
             <CopyButton text="chartroom link" label="Copy command" />
           </Show>
-          <button type="button" class="button small" onClick={() => app.retryNow()}>
+          <button type="button" class="button small" onClick={() => server.connection.retryNow()}>
             Try now
           </button>
         </div>

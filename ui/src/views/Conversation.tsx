@@ -5,7 +5,7 @@
 
 import { createEffect, createSignal, Match, on, onCleanup, onMount, Show, Switch } from 'solid-js'
 import { Virtualizer, type VirtualizerHandle } from 'virtua/solid'
-import { useApp } from '../store/app'
+import { useConversations } from '../store/owners'
 import type { Session } from '../store/session'
 import { Activity, Blank } from './Activity'
 import { Composer } from './Composer'
@@ -54,7 +54,7 @@ export function Conversation(props: { session: Session }) {
 }
 
 function Rows(props: { session: Session }) {
-  const app = useApp()
+  const conversations = useConversations()
   let scroller: HTMLElement | undefined
   let inner: HTMLDivElement | undefined
   const [handle, setHandle] = createSignal<VirtualizerHandle | undefined>()
@@ -112,7 +112,7 @@ function Rows(props: { session: Session }) {
     } else if (up && byHand) letGo()
   }
 
-  const earliness = createEarlier(app, props.session, added => setSeen(seen => seen + added))
+  const earliness = createEarlier(conversations, props.session, added => setSeen(seen => seen + added))
   // The top is the conversation's, not that of the rows that are here; another move of the reader's ends the way up.
   let goingUp = false
   const toTop = async () => {

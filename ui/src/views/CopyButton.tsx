@@ -1,7 +1,7 @@
 // A button that copies a text and says so.
 
 import { createSignal, onCleanup } from 'solid-js'
-import { useApp } from '../store/app'
+import { useNotices } from '../store/owners'
 import { copyText } from './copy'
 import { Icon } from './Icon'
 
@@ -9,12 +9,12 @@ const SAID_MS = 1500
 
 /** `text` may be made when it is asked for; with `icon` there is only a sign, and the label is its name. */
 export function CopyButton(props: { text: string | (() => string); label?: string; icon?: boolean }) {
-  const app = useApp()
+  const notices = useNotices()
   const [copied, setCopied] = createSignal(false)
   let timer: ReturnType<typeof setTimeout> | undefined
   onCleanup(() => clearTimeout(timer))
   const copy = () =>
-    app.attempt('Not copied', async () => {
+    notices.attempt('Not copied', async () => {
       await copyText(typeof props.text === 'string' ? props.text : props.text())
       setCopied(true)
       clearTimeout(timer)

@@ -1,7 +1,7 @@
 // What was said before the first row that is there: it is fetched as the reader comes near it.
 
 import { createEffect, createSignal, onCleanup, onMount, Show } from 'solid-js'
-import type { App } from '../store/app'
+import type { Conversations } from '../store/conversations'
 import type { Session } from '../store/session'
 
 /** How far above the reader the next page is asked for. */
@@ -10,7 +10,7 @@ const NEAR_TOP_PX = 800
 export type Earliness = ReturnType<typeof createEarlier>
 
 /** The older pages of a session; `added` hears how many rows came in above. */
-export function createEarlier(app: App, session: Session, added: (rows: number) => void) {
+export function createEarlier(conversations: Conversations, session: Session, added: (rows: number) => void) {
   const [loading, setLoading] = createSignal(false)
   // Older rows come in above: the list then keeps its place from the end.
   const [growing, setGrowing] = createSignal(false)
@@ -21,7 +21,7 @@ export function createEarlier(app: App, session: Session, added: (rows: number) 
     const first = session.rows()[0]?.key
     setLoading(true)
     setGrowing(true)
-    await app.loadEarlier(session)
+    await conversations.loadEarlier(session)
     added(
       Math.max(
         0,

@@ -11,7 +11,7 @@ import type {
   ServerState,
   ServerStatus,
 } from '../protocol'
-import { useApp } from '../store/app'
+import { useConversations, useNotices, useProjects, useTabs } from '../store/owners'
 import type { Session } from '../store/session'
 import { cost, count, plural, shortPath } from '../text/format'
 import { kindOf } from '../tools/describe'
@@ -24,12 +24,14 @@ import { PathName } from './PathName'
 const REFRESH_MS = 10_000
 
 export function Inspector() {
-  const app = useApp()
+  const conversations = useConversations()
+  const projects = useProjects()
+  const tabs = useTabs()
   const session = () => {
-    const active = app.tabs().active
-    return active === undefined ? undefined : app.session(active)
+    const active = tabs.active()
+    return active === undefined ? undefined : conversations.session(active)
   }
-  const project = () => app.projectOf(app.tabs().active)
+  const project = () => projects.ofSession(tabs.active())
   return (
     <aside class="inspector" aria-label="Inspector">
       <Show when={project()} fallback={<p class="quiet pad">Open a session to see its project.</p>} keyed>
@@ -144,12 +146,13 @@ const BUCKET_DOTS: Record<CodebaseBucket, string> = {
 }
 
 function Index(props: { project: Project }) {
-  const app = useApp()
+  const notices = useNotices()
+  const projects = useProjects()
   const [answer, refetch] = watched<ListCodebasesResponse>(() => '/api/index')
   const codebase = () => answer.latest?.codebases.find(codebase => codebase.path === props.project.path)
   const create = () =>
-    void app.attempt('The project was not indexed', async () => {
-      await app.indexProject(props.project)
+    void notices.attempt('The project was not indexed', async () => {
+      await projects.index(props.project)
       refetch()
     })
   return (

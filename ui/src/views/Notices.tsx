@@ -1,14 +1,14 @@
 // Short notices at the foot of the page.
 
 import { For, Show } from 'solid-js'
-import { useApp } from '../store/app'
+import { useNotices } from '../store/owners'
 import { Icon } from './Icon'
 
 export function Notices() {
-  const app = useApp()
+  const notices = useNotices()
   return (
     <div class="notices" role="status">
-      <For each={app.notices()}>
+      <For each={notices.list()}>
         {notice => (
           <div class="notice" classList={{ error: notice.kind === 'error' }}>
             <span class="notice-text">{notice.text}</span>
@@ -18,7 +18,7 @@ export function Notices() {
                   type="button"
                   class="link-button"
                   onClick={() => {
-                    app.dismiss(notice.id)
+                    notices.dismiss(notice.id)
                     action().run()
                   }}
                 >
@@ -30,7 +30,7 @@ export function Notices() {
               type="button"
               class="icon-button"
               aria-label="Dismiss"
-              onClick={() => app.dismiss(notice.id)}
+              onClick={() => notices.dismiss(notice.id)}
             >
               <Icon name="close" size={14} />
             </button>

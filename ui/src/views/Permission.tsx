@@ -2,7 +2,7 @@
 
 import { createSignal, For, Show } from 'solid-js'
 import type { AnswerParams, Decision, Question } from '../protocol'
-import { useApp } from '../store/app'
+import { useSessions } from '../store/owners'
 import type { Session } from '../store/session'
 import { visible } from '../text/escape'
 import { commandOf, kindOf, mcpName, text } from '../tools/describe'
@@ -22,10 +22,10 @@ export function Permission(props: {
   ready: () => boolean
   onAnswer(params: AnswerParams): void
 }) {
-  const app = useApp()
+  const sessions = useSessions()
   const [denying, setDenying] = createSignal(false)
   const [reason, setReason] = createSignal('')
-  const agent = () => agentName(app.lists.sessions[props.session.sessionId]?.cliType)
+  const agent = () => agentName(sessions.known[props.session.sessionId]?.cliType)
   const answer = (decision: Decision, message?: string) => {
     if (props.busy) return
     props.onAnswer({ questionId: props.question.questionId, decision, ...(message ? { message } : {}) })

@@ -5,7 +5,7 @@
 
 import { createEffect, createSignal, type JSX, Match, on, onCleanup, onMount, Show, Switch } from 'solid-js'
 import type { AnswerParams, Question } from '../protocol'
-import { useApp } from '../store/app'
+import { useConversations, useNotices, useServer } from '../store/owners'
 import type { Session } from '../store/session'
 import { ChoiceForm } from './ChoiceForm'
 import { Permission } from './Permission'
@@ -13,13 +13,17 @@ import { Permission } from './Permission'
 const SETTLE_MS = 400
 
 export function Questions(props: { session: Session }) {
-  const app = useApp()
+  const conversations = useConversations()
+  const notices = useNotices()
+  const server = useServer()
   const first = () => props.session.questions()[0]
   const more = () => props.session.questions().length - 1
   const [sent, setSent] = createSignal<string | undefined>()
   const answer = async (params: AnswerParams) => {
     setSent(params.questionId)
-    await app.attempt('The answer did not arrive', () => app.answer(props.session.sessionId, params))
+    await notices.attempt('The answer did not arrive', () =>
+      conversations.answer(props.session.sessionId, params),
+    )
     setSent(undefined)
   }
   return (
@@ -33,7 +37,7 @@ export function Questions(props: { session: Session }) {
                   <Permission
                     session={props.session}
                     question={permission()}
-                    busy={sent() === question.questionId || app.status() !== 'connected'}
+                    busy={sent() === question.questionId || server.status() !== 'connected'}
                     ready={ready}
                     onAnswer={params => void answer(params)}
                   />
@@ -43,7 +47,7 @@ export function Questions(props: { session: Session }) {
                 {choice => (
                   <ChoiceForm
                     question={choice()}
-                    busy={sent() === question.questionId || app.status() !== 'connected'}
+                    busy={sent() === question.questionId || server.status() !== 'connected'}
                     onAnswer={params => void answer(params)}
                   />
                 )}

@@ -2,15 +2,18 @@
 
 import { createSignal, For, Show } from 'solid-js'
 import type { QueuedMessage, QueueParams } from '../protocol'
-import { useApp } from '../store/app'
+import { useConversations, useNotices } from '../store/owners'
 import type { Session } from '../store/session'
 import { plural } from '../text/format'
 import { Icon } from './Icon'
 
 export function Queue(props: { session: Session }) {
-  const app = useApp()
+  const conversations = useConversations()
+  const notices = useNotices()
   const change = (change: QueueParams) =>
-    app.attempt('The queue was not changed', () => app.changeQueue(props.session.sessionId, change))
+    notices.attempt('The queue was not changed', () =>
+      conversations.changeQueue(props.session.sessionId, change),
+    )
   return (
     <Show when={props.session.queue().length > 0}>
       <ul class="queue" aria-label="Queued messages">

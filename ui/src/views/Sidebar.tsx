@@ -2,7 +2,16 @@
 
 import { createMemo, createSignal, For, onCleanup, Show } from 'solid-js'
 import type { Project, SessionSummary } from '../protocol'
-import { useApp } from '../store/app'
+import {
+  useConversations,
+  useIntents,
+  useLists,
+  useNotices,
+  useProjects,
+  useServer,
+  useSessions,
+  useTabs,
+} from '../store/owners'
 import { setSidebarWidth, sidebarWidth } from '../store/settings'
 import { relativeTime } from '../text/format'
 import { Icon } from './Icon'
@@ -12,7 +21,9 @@ import { AgentMark, StateDot } from './marks'
 const FIRST_SHOWN = 12
 
 export function Sidebar(props: { onAdd(): void; onPalette(): void; onChosen(): void }) {
-  const app = useApp()
+  const lists = useLists()
+  const projects = useProjects()
+  const server = useServer()
   const [now, setNow] = createSignal(Date.now())
   const clock = setInterval(() => setNow(Date.now()), 30_000)
   onCleanup(() => clearInterval(clock))
@@ -41,16 +52,16 @@ export function Sidebar(props: { onAdd(): void; onPalette(): void; onChosen(): v
       </header>
       <nav class="sidebar-list" aria-label="Sessions">
         <Show
-          when={app.lists.projects.length > 0}
-          fallback={<p class="quiet pad">{app.loaded() ? 'No project yet.' : 'Loading…'}</p>}
+          when={projects.list.length > 0}
+          fallback={<p class="quiet pad">{lists.loaded() ? 'No project yet.' : 'Loading…'}</p>}
         >
-          <For each={app.lists.projects}>
+          <For each={projects.list}>
             {project => <ProjectSection project={project} now={now()} onChosen={props.onChosen} />}
           </For>
         </Show>
       </nav>
       <footer class="sidebar-foot quiet">
-        <span>{app.version() ? `version ${app.version()}` : ''}</span>
+        <span>{server.version() ? `version ${server.version()}` : ''}</span>
       </footer>
       <Resizer />
     </aside>
@@ -58,17 +69,17 @@ export function Sidebar(props: { onAdd(): void; onPalette(): void; onChosen(): v
 }
 
 function ProjectSection(props: { project: Project; now: number; onChosen(): void }) {
-  const app = useApp()
+  const sessions = useSessions()
   const [open, setOpen] = createSignal(true)
   const [all, setAll] = createSignal(false)
-  const sessions = createMemo(() =>
-    Object.values(app.lists.sessions)
+  const inProject = createMemo(() =>
+    Object.values(sessions.known)
       .filter(session => session?.projectId === props.project.projectId)
       .sort((a, b) => b.lastActivity.localeCompare(a.lastActivity)),
   )
-  const own = () => sessions().filter(session => !session.discovered && !session.archived)
-  const found = () => sessions().filter(session => session.discovered && !session.archived)
-  const archived = () => sessions().filter(session => session.archived)
+  const own = () => inProject().filter(session => !session.discovered && !session.archived)
+  const found = () => inProject().filter(session => session.discovered && !session.archived)
+  const archived = () => inProject().filter(session => session.archived)
   const shown = () => (all() ? own() : own().slice(0, FIRST_SHOWN))
   return (
     <section class="project" aria-label={props.project.name}>
@@ -106,7 +117,7 @@ function ProjectSection(props: { project: Project; now: number; onChosen(): void
         </Show>
         <Fold name="Found" sessions={found()} now={props.now} onChosen={props.onChosen} />
         <Fold name="Archived" sessions={archived()} now={props.now} onChosen={props.onChosen} />
-        <Show when={sessions().length === 0}>
+        <Show when={inProject().length === 0}>
           <p class="quiet indent small-text">No session yet.</p>
         </Show>
       </Show>
@@ -142,14 +153,20 @@ function Fold(props: { name: string; sessions: SessionSummary[]; now: number; on
 }
 
 function SessionEntry(props: { session: SessionSummary; now: number; onChosen(): void }) {
-  const app = useApp()
+  const conversations = useConversations()
+  const intents = useIntents()
+  const notices = useNotices()
+  const sessions = useSessions()
+  const tabs = useTabs()
   const sessionId = () => props.session.sessionId
-  const state = () => (props.session.discovered ? 'open' : app.stateOf(sessionId()))
+  const state = () => (props.session.discovered ? 'open' : conversations.stateOf(sessionId()))
   let openMenu = () => {}
   const act = (id: string) => {
-    if (id === 'rename') app.askName(sessionId())
+    if (id === 'rename') intents.askName(sessionId())
     else
-      void app.attempt('The session was not moved', () => app.archive(sessionId(), !props.session.archived))
+      void notices.attempt('The session was not moved', () =>
+        sessions.archive(sessionId(), !props.session.archived),
+      )
   }
   const entries = () => [
     { id: 'rename', name: 'Rename…', keys: 'F2' },
@@ -169,18 +186,18 @@ function SessionEntry(props: { session: SessionSummary; now: number; onChosen():
       <button
         type="button"
         class="session"
-        aria-current={app.tabs().active === sessionId() ? 'page' : undefined}
+        aria-current={tabs.active() === sessionId() ? 'page' : undefined}
         title={props.session.title}
         onClick={() => {
-          app.select(sessionId())
+          tabs.select(sessionId())
           props.onChosen()
         }}
         onKeyDown={event => {
-          if (event.key === 'F2' && !props.session.discovered) app.askName(sessionId())
+          if (event.key === 'F2' && !props.session.discovered) intents.askName(sessionId())
         }}
       >
         <AgentMark cliType={props.session.cliType} />
-        <span class="ellipsis">{app.titleOf(sessionId())}</span>
+        <span class="ellipsis">{sessions.titleOf(sessionId())}</span>
         <Show
           when={state() !== 'open'}
           fallback={<time class="quiet">{relativeTime(props.session.lastActivity, props.now)}</time>}
@@ -191,7 +208,7 @@ function SessionEntry(props: { session: SessionSummary; now: number; onChosen():
       {/* What was found outside is not ours to name until it is opened here. */}
       <Show when={!props.session.discovered}>
         <Menu
-          label={`More about ${app.titleOf(sessionId())}`}
+          label={`More about ${sessions.titleOf(sessionId())}`}
           button={<Icon name="more" size={14} />}
           class="icon-button"
           align="end"
@@ -208,23 +225,27 @@ function SessionEntry(props: { session: SessionSummary; now: number; onChosen():
 
 /** One click starts the agent used last; the menu beside it shows all, installed or not. */
 function ProjectButtons(props: { project: Project; onChosen(): void }) {
-  const app = useApp()
+  const intents = useIntents()
+  const notices = useNotices()
+  const projects = useProjects()
+  const server = useServer()
+  const sessions = useSessions()
   const start = (cliType: string) => {
     props.onChosen()
-    void app.create(props.project, cliType)
+    void sessions.create(props.project, cliType)
   }
   const act = (id: string) => {
-    if (id === 'trust') app.askTrust({ project: props.project })
+    if (id === 'trust') intents.askTrust({ project: props.project })
     else if (id === 'revoke')
-      void app.attempt('Trust was not taken back', () => app.trust(props.project, false))
+      void notices.attempt('Trust was not taken back', () => projects.trust(props.project, false))
     else if (id === 'archived')
-      void app.attempt('They could not be read', () => app.showArchived(props.project.projectId))
+      void notices.attempt('They could not be read', () => sessions.showArchived(props.project.projectId))
     else if (id === 'remove')
-      void app.attempt('The project was not removed', () => app.removeProject(props.project))
+      void notices.attempt('The project was not removed', () => projects.remove(props.project))
     else start(id.slice('new:'.length))
   }
   const entries = () => [
-    ...app.lists.agents.map(agent => ({
+    ...server.agents.map(agent => ({
       id: `new:${agent.cliType}`,
       name: `New ${agent.name} session`,
       description: agent.status === 'found' ? '' : `not installed: ${agent.install}`,
@@ -246,7 +267,7 @@ function ProjectButtons(props: { project: Project; onChosen(): void }) {
         entries={entries()}
         onChoose={act}
       />
-      <Show when={app.usualAgent()}>
+      <Show when={server.usualAgent()}>
         {agent => (
           <button
             type="button"

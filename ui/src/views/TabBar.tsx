@@ -1,40 +1,45 @@
 // The open sessions as tabs: mark, title, state; dragged or moved by keys into another order.
 
 import { createEffect, createMemo, createSignal, For, Show } from 'solid-js'
-import { useApp } from '../store/app'
 import { stateName } from '../store/attention'
+import { useConversations, useIntents, useProjects, useServer, useSessions, useTabs } from '../store/owners'
 import { Icon } from './Icon'
 import { AgentMark, StateDot } from './marks'
 
 export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
-  const app = useApp()
+  const conversations = useConversations()
+  const intents = useIntents()
+  const projects = useProjects()
+  const server = useServer()
+  const sessions = useSessions()
+  const tabs = useTabs()
   const [dragged, setDragged] = createSignal<string | undefined>()
   const [over, setOver] = createSignal<string | undefined>()
   let strip: HTMLUListElement | undefined
   // With more tabs than fit, the chosen one is brought into sight.
   createEffect(() => {
-    const at = app.tabs().open.indexOf(app.tabs().active ?? '')
+    const at = tabs.open().indexOf(tabs.active() ?? '')
     queueMicrotask(() => strip?.children[at]?.scrollIntoView({ block: 'nearest', inline: 'nearest' }))
   })
   /** What the plus begins: the usual agent, in the project that is shown. */
   const next = createMemo(() => {
-    const project = app.projectOf(app.tabs().active) ?? app.lists.projects[0]
-    const agent = app.usualAgent()
+    const project = projects.ofSession(tabs.active()) ?? projects.list[0]
+    const agent = server.usualAgent()
     return project && agent ? { project, agent } : undefined
   })
   const drop = (target: string) => {
     const moved = dragged()
     setDragged(undefined)
     setOver(undefined)
-    if (moved && moved !== target) app.move(moved, app.tabs().open.indexOf(target))
+    if (moved && moved !== target) tabs.move(moved, tabs.open().indexOf(target))
   }
   const onKey = (event: KeyboardEvent, sessionId: string) => {
-    if (event.key === 'F2') app.askName(sessionId)
+    if (event.key === 'F2') intents.askName(sessionId)
     if (!event.altKey || !event.shiftKey) return
     const step = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0
     if (step === 0) return
     event.preventDefault()
-    app.move(sessionId, app.tabs().open.indexOf(sessionId) + step)
+    tabs.move(sessionId, tabs.open().indexOf(sessionId) + step)
     const button = event.currentTarget as HTMLElement
     queueMicrotask(() => button.focus())
   }
@@ -51,14 +56,14 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
       </button>
       <nav class="tabs" aria-label="Open sessions">
         <ul ref={strip}>
-          <For each={app.tabs().open}>
+          <For each={tabs.open()}>
             {sessionId => (
               <li
                 class="tab"
                 classList={{
-                  active: app.tabs().active === sessionId,
+                  active: tabs.active() === sessionId,
                   'drop-here': over() === sessionId && dragged() !== sessionId,
-                  'needs-you': app.stateOf(sessionId) === 'needs_you',
+                  'needs-you': conversations.stateOf(sessionId) === 'needs_you',
                 }}
                 draggable={true}
                 onDragStart={event => {
@@ -78,23 +83,23 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
                   drop(sessionId)
                 }}
                 onAuxClick={event => {
-                  if (event.button === 1) app.close(sessionId)
+                  if (event.button === 1) tabs.close(sessionId)
                 }}
               >
                 <button
                   type="button"
                   class="tab-name"
-                  aria-current={app.tabs().active === sessionId ? 'page' : undefined}
-                  title={app.titleOf(sessionId)}
-                  onClick={() => app.select(sessionId)}
-                  onDblClick={() => app.askName(sessionId)}
+                  aria-current={tabs.active() === sessionId ? 'page' : undefined}
+                  title={sessions.titleOf(sessionId)}
+                  onClick={() => tabs.select(sessionId)}
+                  onDblClick={() => intents.askName(sessionId)}
                   onKeyDown={event => onKey(event, sessionId)}
                 >
-                  <AgentMark cliType={app.lists.sessions[sessionId]?.cliType} />
-                  <span class="ellipsis">{app.titleOf(sessionId)}</span>
+                  <AgentMark cliType={sessions.known[sessionId]?.cliType} />
+                  <span class="ellipsis">{sessions.titleOf(sessionId)}</span>
                   <Show
-                    when={app.stateOf(sessionId) === 'needs_you'}
-                    fallback={<StateDot state={app.stateOf(sessionId)} />}
+                    when={conversations.stateOf(sessionId) === 'needs_you'}
+                    fallback={<StateDot state={conversations.stateOf(sessionId)} />}
                   >
                     <span class="badge">{stateName('needs_you')}</span>
                   </Show>
@@ -102,8 +107,8 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
                 <button
                   type="button"
                   class="icon-button tab-close"
-                  aria-label={`Close ${app.titleOf(sessionId)}`}
-                  onClick={() => app.close(sessionId)}
+                  aria-label={`Close ${sessions.titleOf(sessionId)}`}
+                  onClick={() => tabs.close(sessionId)}
                 >
                   <Icon name="close" size={14} />
                 </button>
@@ -119,14 +124,14 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
             class="icon-button"
             aria-label="New session"
             title={`New ${agent.name} session in ${project.name}`}
-            onClick={() => void app.create(project, agent.cliType)}
+            onClick={() => void sessions.create(project, agent.cliType)}
           >
             <Icon name="plus" />
           </button>
         )}
       </Show>
       <span class="spacer" />
-      <Show when={app.tabs().active !== undefined}>
+      <Show when={tabs.active() !== undefined}>
         <button
           type="button"
           class="icon-button"

@@ -1,24 +1,25 @@
 // The first screen: which agents are here, which are missing and how to install them, and the first project.
 
 import { For, Show } from 'solid-js'
-import { useApp } from '../store/app'
+import { useLists, useServer } from '../store/owners'
 import { CopyButton } from './CopyButton'
 import { Icon } from './Icon'
 import { AgentMark } from './marks'
 
 export function Welcome(props: { onAdd(): void }) {
-  const app = useApp()
+  const lists = useLists()
+  const server = useServer()
   return (
     <main class="screen">
       <h1>Chartroom</h1>
       <p class="quiet">
         Your coding agents in one place: live, in tabs, with what the compiler and the index know.
       </p>
-      <Show when={app.loaded()} fallback={<p class="quiet">Looking around…</p>}>
+      <Show when={lists.loaded()} fallback={<p class="quiet">Looking around…</p>}>
         <section aria-labelledby="agents-title">
           <h2 id="agents-title">Agents on this machine</h2>
           <ul class="cards">
-            <For each={app.lists.agents}>
+            <For each={server.agents}>
               {agent => (
                 <li class="card static">
                   <AgentMark cliType={agent.cliType} />
@@ -42,7 +43,7 @@ export function Welcome(props: { onAdd(): void }) {
               )}
             </For>
           </ul>
-          <button type="button" class="button small" onClick={() => void app.refresh()}>
+          <button type="button" class="button small" onClick={() => void lists.refresh()}>
             <Icon name="refresh" size={14} /> Look again
           </button>
         </section>

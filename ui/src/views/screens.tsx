@@ -1,7 +1,7 @@
 // Whole screens without a conversation: nothing chosen, not signed in, a session that did not open.
 
 import { For, Show } from 'solid-js'
-import { useApp } from '../store/app'
+import { useConversations, useProjects, useServer, useSessions, useTabs } from '../store/owners'
 import type { Session } from '../store/session'
 import { relativeTime } from '../text/format'
 import { CopyButton } from './CopyButton'
@@ -13,8 +13,12 @@ const OFFERED = 6
 
 /** Projects are there, no tab is open: what was last worked on, and what can be begun. */
 export function NoSession() {
-  const app = useApp()
-  const recent = () => app.recent().slice(0, OFFERED)
+  const conversations = useConversations()
+  const projects = useProjects()
+  const server = useServer()
+  const sessions = useSessions()
+  const tabs = useTabs()
+  const recent = () => sessions.recent().slice(0, OFFERED)
   const now = Date.now()
   return (
     <main class="screen">
@@ -28,15 +32,15 @@ export function NoSession() {
             <For each={recent()}>
               {session => (
                 <li>
-                  <button type="button" class="offer" onClick={() => app.select(session.sessionId)}>
+                  <button type="button" class="offer" onClick={() => tabs.select(session.sessionId)}>
                     <AgentMark cliType={session.cliType} />
-                    <span class="ellipsis">{app.titleOf(session.sessionId)}</span>
-                    <span class="quiet ellipsis">{app.projectOf(session.sessionId)?.name}</span>
+                    <span class="ellipsis">{sessions.titleOf(session.sessionId)}</span>
+                    <span class="quiet ellipsis">{projects.ofSession(session.sessionId)?.name}</span>
                     <Show
-                      when={app.stateOf(session.sessionId) !== 'open'}
+                      when={conversations.stateOf(session.sessionId) !== 'open'}
                       fallback={<time class="quiet">{relativeTime(session.lastActivity, now)}</time>}
                     >
-                      <StateDot state={app.stateOf(session.sessionId)} />
+                      <StateDot state={conversations.stateOf(session.sessionId)} />
                     </Show>
                   </button>
                 </li>
@@ -50,7 +54,7 @@ export function NoSession() {
           Start
         </h2>
         <Show
-          when={app.usualAgent()}
+          when={server.usualAgent()}
           fallback={
             <p>
               No agent is installed yet. <code>chartroom doctor</code> tells what is missing.{' '}
@@ -60,13 +64,13 @@ export function NoSession() {
         >
           {agent => (
             <ul class="offers">
-              <For each={app.lists.projects.slice(0, OFFERED)}>
+              <For each={projects.list.slice(0, OFFERED)}>
                 {project => (
                   <li>
                     <button
                       type="button"
                       class="offer"
-                      onClick={() => void app.create(project, agent().cliType)}
+                      onClick={() => void sessions.create(project, agent().cliType)}
                     >
                       <Icon name="plus" />
                       <span class="ellipsis">New {agent().name} session</span>
@@ -104,16 +108,17 @@ export function SignedOut() {
 
 /** The session is there but could not be opened. */
 export function SessionFailure(props: { session: Session; message: string }) {
-  const app = useApp()
+  const conversations = useConversations()
+  const tabs = useTabs()
   return (
     <div class="screen">
       <h1>This session did not open</h1>
       <p class="failure">{props.message}</p>
       <p class="row">
-        <button type="button" class="button" onClick={() => void app.reload(props.session)}>
+        <button type="button" class="button" onClick={() => void conversations.load(props.session)}>
           Try again
         </button>
-        <button type="button" class="button" onClick={() => app.close(props.session.sessionId)}>
+        <button type="button" class="button" onClick={() => tabs.close(props.session.sessionId)}>
           Close the tab
         </button>
       </p>

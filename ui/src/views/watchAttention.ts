@@ -2,36 +2,40 @@
 
 import { createEffect, createMemo, on } from 'solid-js'
 import type { SessionState } from '../protocol'
-import type { App } from '../store/app'
+import type { Owners } from '../store/owners'
 import { notifications, sound } from '../store/settings'
 
-export function watchAttention(app: App): void {
-  const states = createMemo(() => app.tabs().open.map(id => [id, app.stateOf(id)] as const))
+type Watched = Pick<Owners, 'conversations' | 'projects' | 'sessions' | 'tabs'>
+
+export function watchAttention(watched: Watched): void {
+  const states = createMemo(() =>
+    watched.tabs.open().map(id => [id, watched.conversations.stateOf(id)] as const),
+  )
   createEffect(
     on(states, (now, before) => {
       const was = new Map<string, SessionState>(before ?? [])
       for (const [sessionId, state] of now) {
         const previous = was.get(sessionId)
         if (previous === undefined || previous === state) continue
-        if (state === 'needs_you') tell(app, sessionId, 'needs you')
-        else if (state === 'open' && previous === 'working') tell(app, sessionId, 'has finished')
-        else if (state === 'dead' && previous !== 'loading') tell(app, sessionId, 'has ended')
+        if (state === 'needs_you') tell(watched, sessionId, 'needs you')
+        else if (state === 'open' && previous === 'working') tell(watched, sessionId, 'has finished')
+        else if (state === 'dead' && previous !== 'loading') tell(watched, sessionId, 'has ended')
       }
     }),
   )
 }
 
-function tell(app: App, sessionId: string, what: string): void {
-  if (document.hasFocus() && app.tabs().active === sessionId) return
+function tell(watched: Watched, sessionId: string, what: string): void {
+  if (document.hasFocus() && watched.tabs.active() === sessionId) return
   if (sound()) chime()
   if (!notifications() || !('Notification' in window) || Notification.permission !== 'granted') return
-  const notification = new Notification(`${app.titleOf(sessionId)} ${what}`, {
-    body: app.projectOf(sessionId)?.name ?? '',
+  const notification = new Notification(`${watched.sessions.titleOf(sessionId)} ${what}`, {
+    body: watched.projects.ofSession(sessionId)?.name ?? '',
     tag: sessionId,
   })
   notification.onclick = () => {
     window.focus()
-    app.select(sessionId)
+    watched.tabs.select(sessionId)
   }
 }
 

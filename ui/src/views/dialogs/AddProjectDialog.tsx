@@ -1,10 +1,10 @@
 // Adds a folder as a project by its path.
 
-import { useApp } from '../../store/app'
+import { useProjects } from '../../store/owners'
 import { FormDialog } from './FormDialog'
 
 export function AddProjectDialog(props: { onClose(): void }) {
-  const app = useApp()
+  const projects = useProjects()
   return (
     <FormDialog
       title="Add a project"
@@ -12,7 +12,7 @@ export function AddProjectDialog(props: { onClose(): void }) {
       action="Add"
       placeholder="/home/you/code/project"
       mono
-      onSubmit={path => app.addProject(path)}
+      onSubmit={path => projects.add(path)}
       onClose={props.onClose}
     />
   )

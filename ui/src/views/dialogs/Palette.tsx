@@ -2,8 +2,17 @@
 
 import { createEffect, createMemo, createSignal, For, on, onCleanup, Show } from 'solid-js'
 import * as api from '../../api'
-import { useApp } from '../../store/app'
 import { type Found, foundOf, NOTHING } from '../../store/codeSearch'
+import {
+  useConversations,
+  useIntents,
+  useLists,
+  useNotices,
+  useProjects,
+  useServer,
+  useSessions,
+  useTabs,
+} from '../../store/owners'
 import {
   notifications,
   setNotifications,
@@ -36,37 +45,45 @@ export function Palette(props: {
   onAdd(): void
   onToggle(panel: 'sidebar' | 'inspector'): void
 }) {
-  const app = useApp()
+  const conversations = useConversations()
+  const intents = useIntents()
+  const lists = useLists()
+  const notices = useNotices()
+  const projects = useProjects()
+  const server = useServer()
+  const sessions = useSessions()
+  const tabs = useTabs()
   const [query, setQuery] = createSignal('')
   const [marked, setMarked] = createSignal(0)
   const [files, setFiles] = createSignal<string[]>([])
   const [code, setCode] = createSignal<Found>(NOTHING)
-  const active = () => app.tabs().active
+  const { active } = tabs
   /** The project that is searched: the shown session's, else the first. */
-  const project = () => app.projectOf(active()) ?? app.lists.projects[0]
+  const project = () => projects.ofSession(active()) ?? projects.list[0]
 
   const commands = (): Entry[] => [
     command('Add a project…', '', props.onAdd),
     ...(active()
       ? [
-          command('Close this tab', 'Alt W', () => app.close(active() ?? '')),
-          command('Rename this session…', 'F2', () => app.askName(active())),
+          command('Close this tab', 'Alt W', () => tabs.close(active() ?? '')),
+          command('Rename this session…', 'F2', () => intents.askName(active())),
           command(
             'Archive this session',
             '',
-            () => void app.attempt('It was not archived', () => app.archive(active() ?? '', true)),
+            () => void notices.attempt('It was not archived', () => sessions.archive(active() ?? '', true)),
           ),
-          command('Next tab', 'Alt ]', () => app.step(1)),
-          command('Previous tab', 'Alt [', () => app.step(-1)),
+          command('Next tab', 'Alt ]', () => tabs.step(1)),
+          command('Previous tab', 'Alt [', () => tabs.step(-1)),
           command(
             'Stop the turn',
             'Esc Esc',
-            () => void app.attempt('The turn was not stopped', () => app.cancel(active() ?? '')),
+            () =>
+              void notices.attempt('The turn was not stopped', () => conversations.cancel(active() ?? '')),
           ),
           command(
             'End this session’s agent',
             '',
-            () => void app.attempt('The agent was not ended', () => app.kill(active() ?? '')),
+            () => void notices.attempt('The agent was not ended', () => conversations.kill(active() ?? '')),
           ),
         ]
       : []),
@@ -87,7 +104,7 @@ export function Palette(props: {
       () => void toggleNotifications(),
     ),
     command(sound() ? 'No sound' : 'Play a sound when a session needs me', '', () => setSound(on => !on)),
-    command('Read agents and sessions again', '', () => void app.refresh()),
+    command('Read agents and sessions again', '', () => void lists.refresh()),
   ]
   const command = (name: string, detail: string, run: () => void): Entry => ({
     group: 'Commands',
@@ -99,31 +116,31 @@ export function Palette(props: {
   async function toggleNotifications(): Promise<void> {
     if (notifications()) setNotifications(false)
     else if ((await Notification.requestPermission()) === 'granted') setNotifications(true)
-    else app.notify('The browser does not allow notifications from this page.', 'error')
+    else notices.notify('The browser does not allow notifications from this page.', 'error')
   }
 
-  const sessions = (): Entry[] =>
-    app.recent().map(session => ({
+  const recent = (): Entry[] =>
+    sessions.recent().map(session => ({
       group: 'Sessions',
-      name: app.titleOf(session.sessionId),
-      detail: app.projectOf(session.sessionId)?.name ?? '',
-      run: () => app.select(session.sessionId),
+      name: sessions.titleOf(session.sessionId),
+      detail: projects.ofSession(session.sessionId)?.name ?? '',
+      run: () => tabs.select(session.sessionId),
     }))
   const starts = (): Entry[] =>
-    app.lists.projects.flatMap(project =>
-      app.lists.agents
+    projects.list.flatMap(project =>
+      server.agents
         .filter(agent => agent.status === 'found')
         .map(agent => ({
           group: 'New session' as const,
           name: `New ${agent.name} session in ${project.name}`,
           detail: project.path,
-          run: () => void app.create(project, agent.cliType),
+          run: () => void sessions.create(project, agent.cliType),
         })),
     )
   /** Puts a place into the message that is being written; without one, onto the clipboard. */
   const take = (place: string) => {
-    if (active()) app.insert(`@${place}`)
-    else void app.attempt('Not copied', () => copyText(place))
+    if (active()) intents.insert(`@${place}`)
+    else void notices.attempt('Not copied', () => copyText(place))
   }
   const taken = () => (active() ? 'into the message' : 'copy the path')
   const found = (): Entry[] =>
@@ -142,7 +159,7 @@ export function Palette(props: {
     }
     if (found.kind === 'wait') return [{ group: 'Code', name: found.why, detail: '', run: () => {} }]
     if (!searched) return []
-    const index = () => void app.attempt('It was not indexed', () => app.indexProject(searched))
+    const index = () => void notices.attempt('It was not indexed', () => projects.index(searched))
     return [{ group: 'Code', name: `Index ${searched.name} to search its code`, detail: '', run: index }]
   }
 
@@ -152,7 +169,7 @@ export function Palette(props: {
       const text = `${entry.name} ${entry.detail}`.toLowerCase()
       return wanted.every(word => text.includes(word))
     }
-    const first = wanted.length === 0 ? sessions().slice(0, 6) : sessions().filter(matches).slice(0, 12)
+    const first = wanted.length === 0 ? recent().slice(0, 6) : recent().filter(matches).slice(0, 12)
     return [
       ...first,
       ...starts().filter(matches),

@@ -2,25 +2,26 @@
 
 import { createSignal } from 'solid-js'
 import type { Project } from '../../protocol'
-import { useApp } from '../../store/app'
+import { useIntents, useProjects } from '../../store/owners'
 import { visible } from '../../text/escape'
 import { Dialog, Failure } from '../Dialog'
 import { Icon } from '../Icon'
 
 export function TrustDialog(props: { project: Project; next?: (() => void) | undefined }) {
-  const app = useApp()
+  const intents = useIntents()
+  const projects = useProjects()
   const [failure, setFailure] = createSignal('')
   const trust = async () => {
     try {
-      await app.trust(props.project, true)
-      app.askTrust(undefined)
+      await projects.trust(props.project, true)
+      intents.askTrust(undefined)
       props.next?.()
     } catch (error) {
       setFailure((error as Error).message)
     }
   }
   return (
-    <Dialog label="Trust this folder?" onClose={() => app.askTrust(undefined)}>
+    <Dialog label="Trust this folder?" onClose={() => intents.askTrust(undefined)}>
       <h2>
         <Icon name="shield" size={20} /> Trust this folder?
       </h2>
@@ -37,7 +38,7 @@ export function TrustDialog(props: { project: Project; next?: (() => void) | und
       </p>
       <Failure text={failure()} />
       <div class="dialog-foot">
-        <button type="button" class="button" autofocus onClick={() => app.askTrust(undefined)}>
+        <button type="button" class="button" autofocus onClick={() => intents.askTrust(undefined)}>
           Not now
         </button>
         <button type="button" class="button primary" onClick={() => void trust()}>

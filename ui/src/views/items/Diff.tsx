@@ -2,7 +2,7 @@
 
 import { For, Show } from 'solid-js'
 import type { FileDiff } from '../../protocol'
-import { useApp } from '../../store/app'
+import { useProjects } from '../../store/owners'
 import type { Session } from '../../store/session'
 import { visible } from '../../text/escape'
 import { plural, shortPath } from '../../text/format'
@@ -23,7 +23,7 @@ export function Diff(props: {
   /** The file and the counts are told elsewhere. */
   headless?: boolean
 }) {
-  const app = useApp()
+  const projects = useProjects()
   const key = () => `diff ${props.itemId} ${props.diff.path}`
   const [all, toggle] = createFold(props.session, key(), () => props.whole === true)
   const [open, toggleOpen] = createFold(
@@ -46,7 +46,7 @@ export function Diff(props: {
         <figcaption class="diff-head">
           <Show when={!props.headless}>
             <PathName
-              path={visible(shortPath(props.diff.path, app.projectOf(props.session.sessionId)?.path))}
+              path={visible(shortPath(props.diff.path, projects.ofSession(props.session.sessionId)?.path))}
             />
             <Counts added={props.diff.added} removed={props.diff.removed} />
           </Show>

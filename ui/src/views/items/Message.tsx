@@ -2,7 +2,7 @@
 
 import { Match, Show, Switch } from 'solid-js'
 import type { Upsert } from '../../protocol'
-import { useApp } from '../../store/app'
+import { useSessions } from '../../store/owners'
 import type { Session } from '../../store/session'
 import { moment, plural } from '../../text/format'
 import { createFold } from '../folds'
@@ -23,8 +23,8 @@ export function Message(props: {
   message: MessageUpsert
   index?: (() => number) | undefined
 }) {
-  const app = useApp()
-  const agent = () => agentName(app.lists.sessions[props.session.sessionId]?.cliType).toLowerCase()
+  const sessions = useSessions()
+  const agent = () => agentName(sessions.known[props.session.sessionId]?.cliType).toLowerCase()
   // The name stands once a turn, where the agent begins to speak.
   const begins = () => {
     const rows = props.session.rows()

@@ -2,7 +2,7 @@
 
 import { createMemo, Match, Show, Switch } from 'solid-js'
 import type { ToolKind } from '../../protocol'
-import { useApp } from '../../store/app'
+import { useProjects } from '../../store/owners'
 import type { Session } from '../../store/session'
 import { visible } from '../../text/escape'
 import { duration } from '../../text/format'
@@ -32,8 +32,8 @@ const STAYS_OPEN: ToolKind[] = ['edit', 'todo']
 const NAMES_A_FILE: ToolKind[] = ['edit', 'read']
 
 export function ToolCard(props: { session: Session; call: ToolCall }) {
-  const app = useApp()
-  const line = createMemo(() => describe(props.call, app.projectOf(props.session.sessionId)?.path))
+  const projects = useProjects()
+  const line = createMemo(() => describe(props.call, projects.ofSession(props.session.sessionId)?.path))
   const natural = () =>
     line().outcome === 'running' || (STAYS_OPEN.includes(line().kind) && line().outcome === 'passed')
   const [open, toggle] = createFold(props.session, `tool ${props.call.itemId}`, natural)

@@ -1,0 +1,24 @@
+// What one view asks of another: a dialog to open, text to put into the message being written.
+
+import { createSignal } from 'solid-js'
+import type { Project } from '../protocol'
+
+export type Intents = ReturnType<typeof createIntents>
+
+export function createIntents() {
+  /** The folder that is asked about, and what goes on once it is trusted. */
+  const [trustAsked, askTrust] = createSignal<{ project: Project; next?: () => void } | undefined>()
+  /** The session whose new name is asked for. */
+  const [renaming, askName] = createSignal<string | undefined>()
+  /** Text that something else than the keyboard puts into the message being written. */
+  const [inserted, setInserted] = createSignal<{ text: string } | undefined>()
+
+  return {
+    trustAsked,
+    askTrust,
+    renaming,
+    askName,
+    inserted,
+    insert: (text: string) => setInserted({ text }),
+  }
+}
