@@ -1,4 +1,5 @@
-//! What a child inherits of our environment: what its kind needs, and never our token.
+//! What a child inherits of our environment: an agent what a terminal would give it, any other child what its kind
+//! needs, and none of them our token.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -6,7 +7,7 @@ use std::path::PathBuf;
 
 use super::ChildKind;
 
-/// What every child gets. A `*` at the end stands for any ending.
+/// What every child but an agent gets. A `*` at the end stands for any ending.
 const COMMON: &[&str] = &[
     "HOME",
     "USER",
@@ -30,32 +31,6 @@ const PROXY: &[&str] = &[
     "https_proxy",
     "all_proxy",
     "no_proxy",
-];
-
-const AGENT: &[&str] = &[
-    "TERM",
-    "COLORTERM",
-    "SHELL",
-    "EDITOR",
-    "ANTHROPIC_*",
-    "CLAUDE_*",
-    "OPENAI_*",
-    "CODEX_*",
-    "SSH_AUTH_SOCK",
-    "IS_SANDBOX",
-    "NODE_EXTRA_CA_CERTS",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "GOPATH",
-    "GOROOT",
-    "JAVA_HOME",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "NVM_DIR",
-    "PNPM_HOME",
-    "AWS_PROFILE",
-    "AWS_REGION",
 ];
 
 const LANGUAGE_SERVER: &[&str] = &[
@@ -97,6 +72,10 @@ const GIT: &[&str] = &[];
 /// Handed to nobody, whoever asks: with it a child could speak as the user.
 const NEVER: &[&str] = &["CHARTROOM_TOKEN"];
 
+/// What a shell or an agent says about itself to the programs it starts, not about the user: an agent of ours would
+/// believe to be in another folder, or to be a child of the Claude Code that this server happens to run in.
+const OF_OUR_PARENT: &[&str] = &["PWD", "OLDPWD", "SHLVL", "_", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
+
 /// Puts a child's whole environment together.
 pub(super) fn of_child(
     kind: ChildKind,
@@ -105,16 +84,14 @@ pub(super) fn of_child(
     pass: &[String],
     extra: &BTreeMap<OsString, OsString>,
 ) -> BTreeMap<OsString, OsString> {
-    let lists: &[&[&str]] = match kind {
-        ChildKind::Agent => &[COMMON, PROXY, AGENT],
-        ChildKind::LanguageServer => &[COMMON, PROXY, LANGUAGE_SERVER],
-        ChildKind::Service => &[COMMON, PROXY, LANGUAGE_SERVER, SERVICE],
-        ChildKind::Git => &[COMMON, GIT],
+    let inherits = |name: &OsStr| match kind {
+        // It runs the user's tools for the user, with keys and settings whose names nobody can list.
+        ChildKind::Agent => !contains(&[OF_OUR_PARENT], name),
+        ChildKind::LanguageServer => contains(&[COMMON, PROXY, LANGUAGE_SERVER], name),
+        ChildKind::Service => contains(&[COMMON, PROXY, LANGUAGE_SERVER, SERVICE], name),
+        ChildKind::Git => contains(&[COMMON, GIT], name),
     };
-    let wanted = |name: &OsStr| {
-        lists.iter().any(|list| list.iter().any(|pattern| matches(pattern, name)))
-            || pass.iter().any(|passed| name == passed.as_str())
-    };
+    let wanted = |name: &OsStr| inherits(name) || pass.iter().any(|passed| name == passed.as_str());
     let mut env: BTreeMap<OsString, OsString> = parent
         .iter()
         .filter(|(name, _)| wanted(name))
@@ -129,6 +106,10 @@ pub(super) fn of_child(
     }
     env.retain(|name, _| !NEVER.iter().any(|never| name == *never));
     env
+}
+
+fn contains(lists: &[&[&str]], name: &OsStr) -> bool {
+    lists.iter().any(|list| list.iter().any(|pattern| matches(pattern, name)))
 }
 
 fn matches(pattern: &str, name: &OsStr) -> bool {
