@@ -1,4 +1,4 @@
-//! What an agent reads after its own tools have written a file: the compiler's word on it.
+//! What an agent reads after its own tools have written a file: its diagnostics.
 
 use chartroom_lsp::LspHandle;
 use chartroom_lsp::render::{Limits, after_edit, after_write};
@@ -27,7 +27,7 @@ impl Mutation {
     }
 
     /// Returns what the language servers say; nothing when they have nothing to say, or are not there.
-    pub(crate) async fn word(self, lsp: &LspHandle) -> Option<String> {
+    pub(crate) async fn diagnostics(self, lsp: &LspHandle) -> Option<String> {
         let response = lsp.check_paths(vec![self.file], self.scope).await?;
         let limits = lsp.config().map(Limits::of).unwrap_or_default();
         let text = match self.scope {

@@ -1,17 +1,17 @@
 //! The wiring: the only place that constructs concrete implementations.
 
+pub(crate) mod agent_tools;
 pub(crate) mod agents;
 pub(crate) mod ending;
 pub(crate) mod index;
 pub(crate) mod language;
-pub(crate) mod lent;
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use chartroom_index::IndexService;
 use chartroom_lsp::LspHandle;
-use chartroom_providers::instruments::InstrumentsFor;
+use chartroom_providers::agent_tools::AgentToolsFor;
 use chartroom_sessions::store::Store;
 use chartroom_sessions::{Limits, Registry, SessionService};
 use chartroom_transport::Keeper;
@@ -19,8 +19,8 @@ use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustStore, gate};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
 
+use self::agent_tools::AgentToolsParts;
 use self::language::UsedServices;
-use self::lent::Lender;
 use crate::config::Config;
 use crate::data::DataFolder;
 use crate::http::{Access, Secret};
@@ -60,14 +60,14 @@ impl App {
         keeper: Keeper,
         agents_of: impl FnOnce(&Config, &SpawnGate) -> Registry,
     ) -> anyhow::Result<Self> {
-        Self::put_together(config, data, keeper, |config, gate, _lent| agents_of(config, gate))
+        Self::put_together(config, data, keeper, |config, gate, _agent_tools| agents_of(config, gate))
     }
 
     fn put_together(
         config: Config,
         data: DataFolder,
         keeper: Keeper,
-        agents_of: impl FnOnce(&Config, &SpawnGate, InstrumentsFor) -> Registry,
+        agents_of: impl FnOnce(&Config, &SpawnGate, AgentToolsFor) -> Registry,
     ) -> anyhow::Result<Self> {
         let token = match &config.server.token {
             Some(token) => Secret::new(token),
@@ -91,11 +91,11 @@ impl App {
         }
         let index = index::serve(&config, &data, &gate)?;
         let language_services = UsedServices::of(language::pool(&config.lsp, &data, &gate, program.clone()));
-        let lender = Lender {
+        let parts = AgentToolsParts {
             services: language_services.clone(),
             index: index.clone(),
             program,
-            environment: lent::environment(&data),
+            environment: agent_tools::environment(&data),
         };
         Ok(Self {
             inner: Arc::new(Inner {
@@ -104,7 +104,7 @@ impl App {
                 projects: Projects::new(opened.store.clone(), gate.clone()),
                 sessions: SessionService::new(
                     opened.store,
-                    agents_of(&config, &gate, lender.instruments()),
+                    agents_of(&config, &gate, parts.for_each_session()),
                     agents::folder_check(&gate),
                     Limits::default(),
                 ),

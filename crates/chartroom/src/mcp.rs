@@ -63,8 +63,8 @@ impl Toolbox {
         Self::of(groups, only)
     }
 
-    /// Puts the tools together that a session is lent.
-    pub(crate) fn lent(lsp: LspHandle, index: IndexService) -> Self {
+    /// Puts the tools together that an agent of a session has.
+    pub(crate) fn for_agents(lsp: LspHandle, index: IndexService) -> Self {
         // The agent's own edits are told of as they happen; a second way to edit would only confuse it.
         Self { groups: vec![Box::new(lsp::LspTools::new(lsp)), Box::new(index::IndexTools::new(index))] }
     }

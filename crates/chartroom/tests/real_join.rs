@@ -1,4 +1,4 @@
-//! The three parts as one: an agent that is started here has the senses and the charts without set-up. The real server
+//! The three parts as one: an agent that is started here has the others' tools without set-up. The real server
 //! binary, the real claude and codex-acp on the scripted model, the real TypeScript 7.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -122,7 +122,7 @@ async fn claude_reads_the_compilers_word_after_its_own_edit_and_searches_the_ind
     let file = scene.home.path().join("shop/src/a.ts");
     let write = json!({ "file_path": file, "content": "export const a: number = 'x';\n" });
     scene.turn(&session, &format!("[[tool:Write:{write}]]"));
-    assert!(scene.api.saw(BROKEN), "the model was not told what the compiler says");
+    assert!(scene.api.saw(BROKEN), "the model did not get the diagnostics");
 
     let index = scene.home.path().join("shop");
     let mut command = scene.home.command(&["index", "create", "shop"]);

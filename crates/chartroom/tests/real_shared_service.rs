@@ -47,7 +47,7 @@ fn servers(scene: &Scene) -> Vec<u32> {
     all.iter().copied().filter(|pid| parent(*pid).is_none_or(|parent| !all.contains(&parent))).collect()
 }
 
-/// Each agent edits a file of its own, all at once, and reads what the compiler says.
+/// Each agent edits a file of its own, all at once, and reads its diagnostics.
 fn edit_all(agents: &mut [(usize, Agent)], old: &str, new: &str) {
     std::thread::scope(|scope| {
         for (n, agent) in agents {

@@ -33,7 +33,7 @@ fn write_all(agents: &mut [Agent], round: usize) -> Vec<String> {
     })
 }
 
-/// What an agent hears of its own file; what others broke meanwhile may follow.
+/// The diagnostics that an agent gets for its own file; what others broke meanwhile may follow.
 #[track_caller]
 fn all_heard(answers: &[String], round: usize) {
     for (n, answer) in answers.iter().enumerate() {

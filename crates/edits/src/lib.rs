@@ -1,4 +1,4 @@
-//! A safe pen: edit, write, apply_patch; write first, then append what the compiler says.
+//! The mutation tools: edit, write, apply_patch; write first, then append the diagnostics.
 //!
 //! A tool either changes everything it was asked to, atomically, or nothing, and says why. What the language
 //! service adds follows the success message; its failures are never seen here.

@@ -104,7 +104,7 @@ fn chunk(
 fn stored(path: &str, language: Language, symbol: Symbol) -> store::Symbol {
     store::Symbol {
         symbol_id: symbol.id,
-        kind: symbol.kind.word().to_owned(),
+        kind: symbol.kind.as_str().to_owned(),
         qualified_name: symbol.qualified,
         label: symbol.label,
         rel_path: path.to_owned(),

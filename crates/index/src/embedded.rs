@@ -141,7 +141,7 @@ impl VectorStore for EmbeddedStore {
         remove(&folder, generation)
     }
 
-    fn sweep(&self, root: &str) -> Result<(), StoreError> {
+    fn drop_unfinished(&self, root: &str) -> Result<(), StoreError> {
         let folder = self.folder.of(root);
         let current = folder.current()?;
         for generation in folder.generations()? {

@@ -138,8 +138,8 @@ fn debug(
 ) -> Value {
     json!({
         "queryIntent": {
-            "intent": plan.intent.word(),
-            "confidence": plan.confidence.word(),
+            "intent": plan.intent.as_str(),
+            "confidence": plan.confidence.as_str(),
             "referenceSeeking": plan.reference_seeking,
             "singleTermLookup": plan.intent == Intent::Uncertain && plan.terms.len() == 1,
         },

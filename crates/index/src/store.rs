@@ -52,7 +52,7 @@ pub trait VectorStore: Send + Sync {
     fn discard(&self, root: &str, generation: GenerationId) -> Result<(), StoreError>;
 
     /// Drops every unpublished generation of a root: what a killed rebuild left behind. The caller holds the lease.
-    fn sweep(&self, root: &str) -> Result<(), StoreError>;
+    fn drop_unfinished(&self, root: &str) -> Result<(), StoreError>;
 
     /// Drops everything of a root.
     fn drop_root(&self, root: &str) -> Result<(), StoreError>;

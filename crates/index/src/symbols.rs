@@ -83,7 +83,7 @@ impl SymbolKind {
     }
 
     /// The word a label starts with.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Function => "function",
             Self::Method => "method",
@@ -154,7 +154,7 @@ pub struct Symbol {
 /// The id of a definition. `ordinal` counts the earlier definitions of the same kind and qualified name in the file.
 pub fn symbol_id(path: &str, kind: SymbolKind, qualified: &str, ordinal: u32) -> String {
     let mut hasher = blake3::Hasher::new();
-    for part in [path, kind.word(), qualified] {
+    for part in [path, kind.as_str(), qualified] {
         hasher.update(part.as_bytes());
         hasher.update(&[0]);
     }

@@ -15,7 +15,7 @@ use chartroom_protocol::index::{ActiveMutation, FreshnessDecision, FreshnessMode
 use crate::lease::LeaseError;
 use crate::service::{Core, GateFacts, lock};
 
-/// A search looks again after this long when nobody watches the folder. The reference waits 180,000 ms; a sweep of
+/// A search looks again after this long when nobody watches the folder. The reference waits 180,000 ms; a scan of
 /// stats is cheap enough for a second.
 pub(crate) const SEARCH_THRESHOLD_MS: u64 = 1000;
 

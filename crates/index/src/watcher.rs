@@ -23,7 +23,7 @@ use crate::service::{Core, lock};
 use crate::sync::{self, Purpose};
 use folders::{is_quiet, watched_folders};
 
-/// How often every used root is looked at when nothing was heard.
+/// How often every used root is looked at when no event came.
 const POLL_EVERY: Duration = Duration::from_secs(180);
 
 type Handler = Box<dyn Fn(notify::Result<notify::Event>) + Send>;
@@ -41,7 +41,7 @@ struct Shared {
     make: MakeWatch,
     watches: Mutex<HashMap<String, Watch>>,
     /// Roots that changed. Bounded: when full, the root's dirty mark is set all the same and the poll finds it.
-    heard: mpsc::Sender<Heard>,
+    events: mpsc::Sender<FileEvents>,
 }
 
 /// What is watched of a root; nothing when it is polled.
@@ -52,7 +52,7 @@ struct Watch {
 
 /// What the background task is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Heard {
+struct FileEvents {
     root: String,
     /// Folders may have come, or the rules that name those to leave out have changed.
     folders: bool,
@@ -68,9 +68,9 @@ impl Watcher {
 
     fn start_with(core: &Arc<Core>, config: &WatchConfig, make: MakeWatch) -> Option<Self> {
         let runtime = tokio::runtime::Handle::try_current().ok()?;
-        let (sender, heard) = mpsc::channel(256);
+        let (sender, events) = mpsc::channel(256);
         let core = Arc::downgrade(core);
-        let shared = Arc::new(Shared { core: core.clone(), make, watches: Mutex::default(), heard: sender });
+        let shared = Arc::new(Shared { core: core.clone(), make, watches: Mutex::default(), events: sender });
         // The task holds the watches weakly: they, and with them the channel, end with this handle.
         let watches = Arc::downgrade(&shared);
         let roots = {
@@ -78,8 +78,8 @@ impl Watcher {
             move || core.upgrade().map(|core| lock(&core.syncs).keys().cloned().collect())
         };
         let debounce = Duration::from_millis(config.debounce_ms);
-        runtime.spawn(background(heard, debounce, roots, move |heard| {
-            settle(core.clone(), watches.clone(), heard)
+        runtime.spawn(background(events, debounce, roots, move |events| {
+            settle(core.clone(), watches.clone(), events)
         }));
         Some(Self { shared, enabled: config.enabled })
     }
@@ -100,14 +100,14 @@ impl Watcher {
 
 impl Shared {
     /// Watches every folder of the root, and says so in the root's state. One that is watched already is asked for again:
-    /// it may have gone and come back, which takes its watch away without a word.
+    /// it may have gone and come back, which takes its watch away without an event.
     fn watch(&self, core: &Core, root: &str) {
         let mut watches = lock(&self.watches);
         let is_new = !watches.contains_key(root);
         let watch = watches.entry(root.to_owned()).or_default();
         if is_new {
-            let (weak, sender, watched) = (self.core.clone(), self.heard.clone(), root.to_owned());
-            let handler: Handler = Box::new(move |event| hear(&weak, &sender, &watched, event));
+            let (weak, sender, watched) = (self.core.clone(), self.events.clone(), root.to_owned());
+            let handler: Handler = Box::new(move |event| on_event(&weak, &sender, &watched, event));
             match (self.make)(handler) {
                 Ok(watcher) => watch.watcher = Some(watcher),
                 Err(error) => return poll(core, root, watch, &error),
@@ -117,7 +117,7 @@ impl Shared {
         for folder in &watched_folders(Path::new(root)) {
             match watcher.watch(folder, RecursiveMode::NonRecursive) {
                 Ok(()) => {}
-                // It went while the list was made; its going is heard by its parent.
+                // It went while the list was made; its going is seen by its parent.
                 Err(error) if !folder.is_dir() => {
                     tracing::debug!(%error, "a folder went before it was watched")
                 }
@@ -154,7 +154,12 @@ fn why(error: &notify::Error) -> String {
 
 /// Runs on the watcher's own thread: marks, and wakes the background task. (Watches cannot be asked for here: the answer
 /// would come on this very thread.)
-fn hear(core: &Weak<Core>, heard: &mpsc::Sender<Heard>, root: &str, event: notify::Result<notify::Event>) {
+fn on_event(
+    core: &Weak<Core>,
+    events: &mpsc::Sender<FileEvents>,
+    root: &str,
+    event: notify::Result<notify::Event>,
+) {
     let Some(core) = core.upgrade() else { return };
     let mut folders = false;
     match event {
@@ -175,7 +180,7 @@ fn hear(core: &Weak<Core>, heard: &mpsc::Sender<Heard>, root: &str, event: notif
             core.sync_of(root).set_unwatched(why(&error));
         }
     }
-    if heard.try_send(Heard { root: root.to_owned(), folders }).is_err() {
+    if events.try_send(FileEvents { root: root.to_owned(), folders }).is_err() {
         // A folder that came may be unwatched now, so that silence is no longer known to be silence.
         if folders {
             core.sync_of(root).set_unwatched("too much happened at once".to_owned());
@@ -187,10 +192,10 @@ fn hear(core: &Weak<Core>, heard: &mpsc::Sender<Heard>, root: &str, event: notif
 /// Calls `settle` for roots that changed once they are quiet, and for every used root now and then. Ends with the last
 /// sender, or when `roots` has none to give any more.
 async fn background<F: Future<Output = bool>>(
-    mut heard: mpsc::Receiver<Heard>,
+    mut events: mpsc::Receiver<FileEvents>,
     debounce: Duration,
     roots: impl Fn() -> Option<Vec<String>>,
-    settle: impl Fn(Heard) -> F,
+    settle: impl Fn(FileEvents) -> F,
 ) {
     let mut waiting: HashMap<String, Instant> = HashMap::new();
     let mut poll = tokio::time::interval(POLL_EVERY);
@@ -204,21 +209,21 @@ async fn background<F: Future<Output = bool>>(
             }
         };
         tokio::select! {
-            event = heard.recv() => match event {
+            event = events.recv() => match event {
                 Some(first) => {
                     // All that is there at once: a checkout makes a thousand folders.
                     let mut came = BTreeSet::new();
                     let mut event = Some(first);
-                    while let Some(Heard { root, folders }) = event {
+                    while let Some(FileEvents { root, folders }) = event {
                         waiting.insert(root.clone(), Instant::now() + debounce);
                         if folders {
                             came.insert(root);
                         }
-                        event = heard.try_recv().ok();
+                        event = events.try_recv().ok();
                     }
-                    // New folders are watched now: what happens in them until then is heard by nobody.
+                    // New folders are watched now: what happens in them until then is seen by nobody.
                     for root in came {
-                        if !settle(Heard { root, folders: true }).await {
+                        if !settle(FileEvents { root, folders: true }).await {
                             return;
                         }
                     }
@@ -238,7 +243,7 @@ async fn background<F: Future<Output = bool>>(
         due.sort();
         for root in due {
             waiting.remove(&root);
-            if !settle(Heard { root, folders: false }).await {
+            if !settle(FileEvents { root, folders: false }).await {
                 return;
             }
         }
@@ -246,11 +251,11 @@ async fn background<F: Future<Output = bool>>(
 }
 
 /// Watches what came, or syncs what is quiet; false when there is nothing left to do it for.
-async fn settle(core: Weak<Core>, watches: Weak<Shared>, heard: Heard) -> bool {
+async fn settle(core: Weak<Core>, watches: Weak<Shared>, events: FileEvents) -> bool {
     let (Some(core), Some(watches)) = (core.upgrade(), watches.upgrade()) else { return false };
     let done = tokio::task::spawn_blocking(move || {
-        let root = heard.root;
-        if heard.folders {
+        let root = events.root;
+        if events.folders {
             return watches.watch(&core, &root);
         }
         let searchable =

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::disk_changes::DiskChanges;
 use crate::launch::{Found, Launched};
 use crate::registry::{Quirks, Server};
-use crate::sweep::Sweep;
 
 mod collect;
 mod documents;
@@ -53,7 +53,7 @@ pub(crate) struct Client {
     events: watch::Sender<u64>,
     /// Held while writing; a read takes it for a moment, which puts it after the writes before it.
     writing: tokio::sync::Mutex<()>,
-    sweep: Mutex<Sweep>,
+    disk_changes: Mutex<DiskChanges>,
     last_used: Mutex<Instant>,
     child: Mutex<Option<Child>>,
 }
@@ -105,7 +105,7 @@ impl Client {
             state,
             events,
             writing: tokio::sync::Mutex::default(),
-            sweep: Mutex::default(),
+            disk_changes: Mutex::default(),
             last_used: Mutex::new(now),
             child: Mutex::new(child),
         }))

@@ -23,14 +23,14 @@ use serde_json::{Value, json};
 use crate::metrics;
 use crate::render;
 
-mod borrowed;
 mod connection;
 mod host;
 mod link;
 mod place;
+mod remote;
 
-use borrowed::Trouble;
 use link::{Link, Shared, State};
+use remote::RequestError;
 
 /// What a caller waits beyond the service's own deadline before it gives up on the service.
 const SLACK: Duration = Duration::from_secs(5);
@@ -124,7 +124,7 @@ impl LspHandle {
             None => false,
             Some(Link::Own(_)) => true,
             // The host is there; whether its service is, it says when it is asked.
-            Some(Link::Borrowed(_)) => {
+            Some(Link::Remote(_)) => {
                 self.ask::<u64>(methods::GET_DIAGNOSTIC_EPOCH, &Value::Null, SLACK).await.is_some()
             }
         }
@@ -228,8 +228,8 @@ impl LspHandle {
             let Some(link) = self.link().await else { break };
             match link.call_tool(name, &arguments, self.patience()).await {
                 Ok(answer) => return answer,
-                Err(Trouble::HostGone) => {}
-                Err(Trouble::Failed(error)) => {
+                Err(RequestError::HostGone) => {}
+                Err(RequestError::Failed(error)) => {
                     tracing::debug!(name, error, "the language service did not answer");
                     let why = self.unavailable();
                     let why = why.unwrap_or_else(|| format!("the language service did not answer: {error}"));
@@ -277,8 +277,10 @@ impl LspHandle {
         for _host in 0..HOSTS {
             match self.link().await?.ask(method, params, patience).await {
                 Ok(answer) => return Some(Ok(answer)),
-                Err(Trouble::Failed(error)) => return Some(Err(error)),
-                Err(Trouble::HostGone) => tracing::debug!(method, "the host ended; the next one is asked"),
+                Err(RequestError::Failed(error)) => return Some(Err(error)),
+                Err(RequestError::HostGone) => {
+                    tracing::debug!(method, "the host ended; the next one is asked")
+                }
             }
         }
         Some(Err("one host after the other ended".to_owned()))

@@ -16,11 +16,11 @@ pub mod uri;
 
 mod client;
 mod content;
+mod disk_changes;
 #[cfg(test)]
 mod fake;
 mod memory;
 mod position;
-mod sweep;
 
 pub use handle::{LspHandle, ServiceOptions, ServicePool};
 pub use launch::GateLauncher;

@@ -69,7 +69,7 @@ pub enum When {
 pub struct Quirks {
     /// It publishes nothing when a change leaves its diagnostics as they were, so silence is an answer.
     pub silent_when_unchanged: bool,
-    /// Its first word after the start may be "clean" for a file that it has not looked at yet, and it never corrects that by
+    /// Its first answer after the start may be "clean" for a file that it has not looked at yet, and it never corrects that by
     /// itself: the file is sent once more before the first "clean" is believed.
     pub doubt_first_clean: bool,
     /// After a save it checks in the background, under a progress token that contains this text.

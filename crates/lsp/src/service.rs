@@ -51,7 +51,7 @@ pub async fn run(
 ) {
     let navigation_tools = bootstrap.config.navigation_tools;
     let orchestrator = Orchestrator::new(root, bootstrap.config, launch);
-    let house = tokio::spawn(Orchestrator::keep_house(Arc::downgrade(&orchestrator)));
+    let housekeeping = tokio::spawn(Orchestrator::run_housekeeping(Arc::downgrade(&orchestrator)));
     let stopping = Arc::new(Notify::new());
     let handler = Requests { orchestrator: orchestrator.clone(), stopping: stopping.clone() };
     let peer = connect(rpc.0, rpc.1, PeerOptions::new("chartroom", Framing::ContentLength), handler);
@@ -66,7 +66,7 @@ pub async fn run(
     });
     serve(&peer, &stopping).await;
     orchestrator.shutdown().await;
-    house.abort();
+    housekeeping.abort();
     if let Some(tools) = tools {
         tools.abort();
     }

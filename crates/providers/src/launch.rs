@@ -1,4 +1,4 @@
-//! Starting an agent's program: found, allowed, or a word on what to do about it.
+//! Starting an agent's program: found and allowed, or an error that says what to do.
 
 mod shim;
 
@@ -127,7 +127,7 @@ impl AgentCommand {
 
 /// Waits for a child that has ended or should have, ends what is left of its tree, and returns how it ended with the
 /// last line of its stderr, ready for a sentence: "exited with status 1: no such model".
-pub(crate) async fn last_words(child: Child, grace: Duration) -> String {
+pub(crate) async fn exit_reason(child: Child, grace: Duration) -> String {
     // Its stderr is complete when it is gone, not before.
     let gone = tokio::time::timeout(grace, child.wait()).await.is_ok();
     let stderr = child.stderr_tail();

@@ -4,15 +4,15 @@
 //! `sessions` make upserts of them. Processes start through the workspace's spawn gate only.
 
 pub mod acp;
+pub mod agent_tools;
 pub mod claude;
-pub mod instruments;
 pub mod launch;
 
 mod diff;
 mod envelope;
 mod json;
-mod patience;
 #[cfg(test)]
 mod script;
+mod timeouts;
 
-pub use patience::Patience;
+pub use timeouts::Timeouts;

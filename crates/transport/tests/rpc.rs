@@ -84,7 +84,7 @@ impl Fixture {
         self.write.write_all(b"\n").await.unwrap();
     }
 
-    async fn hear(&mut self) -> Value {
+    async fn receive(&mut self) -> Value {
         let line = self.lines.next_line().await.unwrap().expect("a message before the end");
         serde_json::from_str(&line).unwrap()
     }
@@ -100,7 +100,7 @@ impl Fixture {
 async fn a_request_is_written_and_its_answer_returned() {
     let mut fixture = fixture();
     let answer = fixture.ask("what");
-    assert_eq!(fixture.hear().await, json!({"jsonrpc": "2.0", "id": 1, "method": "what", "params": {}}));
+    assert_eq!(fixture.receive().await, json!({"jsonrpc": "2.0", "id": 1, "method": "what", "params": {}}));
     fixture.say(r#"{"jsonrpc":"2.0","id":1,"result":42}"#).await;
     assert_eq!(answer.await.unwrap().unwrap(), json!(42));
 }
@@ -109,7 +109,7 @@ async fn a_request_is_written_and_its_answer_returned() {
 async fn null_params_are_left_out() {
     let mut fixture = fixture();
     fixture.peer.notify("exit", ()).await.unwrap();
-    assert_eq!(fixture.hear().await, json!({"jsonrpc": "2.0", "method": "exit"}));
+    assert_eq!(fixture.receive().await, json!({"jsonrpc": "2.0", "method": "exit"}));
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn an_error_answer_is_an_error() {
     ] {
         let mut fixture = fixture();
         let request = fixture.ask("what");
-        fixture.hear().await;
+        fixture.receive().await;
         fixture.say(answer).await;
         match request.await.unwrap() {
             Err(RpcError::Response(error)) => assert_eq!(error, expected),
@@ -141,7 +141,7 @@ async fn answers_may_come_in_any_order_and_in_any_dress() {
     let mut fixture = fixture();
     let requests = [fixture.ask("a"), fixture.ask("b"), fixture.ask("c")];
     for _ in 0..3 {
-        fixture.hear().await;
+        fixture.receive().await;
     }
     fixture.say(r#"{"id":3,"result":"c"}"#).await;
     fixture.say(r#"{"id":1.0,"result":"a"}"#).await;
@@ -157,7 +157,7 @@ async fn answers_may_come_in_any_order_and_in_any_dress() {
 async fn answers_to_nobody_garbage_and_doubles_are_passed_over() {
     let mut fixture = fixture();
     let request = fixture.ask("what");
-    fixture.hear().await;
+    fixture.receive().await;
     for nonsense in [
         "not json at all",
         r#"{"id":99,"result":1}"#,
@@ -175,7 +175,7 @@ async fn answers_to_nobody_garbage_and_doubles_are_passed_over() {
     }
     assert_eq!(request.await.unwrap().unwrap(), json!("first"));
     let again = fixture.ask("again");
-    fixture.hear().await;
+    fixture.receive().await;
     fixture.say(r#"{"id":2,"result":"fine"}"#).await;
     assert_eq!(again.await.unwrap().unwrap(), json!("fine"));
 }
@@ -203,7 +203,7 @@ async fn their_requests_are_answered_whatever_their_id() {
         ),
     ] {
         fixture.say(&json!({"id": id, "method": method, "params": [2, 3]}).to_string()).await;
-        assert_eq!(fixture.hear().await, expected);
+        assert_eq!(fixture.receive().await, expected);
     }
 }
 
@@ -211,7 +211,7 @@ async fn their_requests_are_answered_whatever_their_id() {
 async fn a_batch_is_taken_apart() {
     let mut fixture = fixture();
     fixture.say(r#"[{"method":"one"},{"id":1,"method":"add","params":[1,1]},{"method":"two"}]"#).await;
-    assert_eq!(fixture.hear().await["result"], json!(2));
+    assert_eq!(fixture.receive().await["result"], json!(2));
     assert_eq!(fixture.notifications.recv().await.unwrap().0, "one");
     assert_eq!(fixture.notifications.recv().await.unwrap().0, "two");
 }
@@ -221,7 +221,7 @@ async fn a_slow_request_of_theirs_holds_up_nothing() {
     let mut fixture = fixture();
     fixture.say(r#"{"id":1,"method":"hang"}"#).await;
     fixture.say(r#"{"id":2,"method":"add","params":[1,1]}"#).await;
-    assert_eq!(fixture.hear().await["id"], json!(2));
+    assert_eq!(fixture.receive().await["id"], json!(2));
 }
 
 #[tokio::test]
@@ -230,13 +230,13 @@ async fn a_request_of_theirs_can_be_cancelled() {
     fixture.say(r#"{"id":"x","method":"hang"}"#).await;
     fixture.say(r#"{"method":"$/cancelRequest","params":{"id":"x"}}"#).await;
     let expected = json!({"jsonrpc": "2.0", "id": "x", "error": {"code": -32800, "message": "the request was cancelled"}});
-    assert_eq!(fixture.hear().await, expected);
+    assert_eq!(fixture.receive().await, expected);
     assert_eq!(fixture.n_hanging.load(Ordering::SeqCst), 0);
     // Cancelling what is not there is nothing.
     fixture.say(r#"{"method":"$/cancelRequest","params":{"id":"x"}}"#).await;
     fixture.say(r#"{"method":"$/cancelRequest","params":17}"#).await;
     fixture.say(r#"{"id":2,"method":"add","params":[1,1]}"#).await;
-    assert_eq!(fixture.hear().await["id"], json!(2));
+    assert_eq!(fixture.receive().await["id"], json!(2));
 }
 
 #[tokio::test]
@@ -244,10 +244,10 @@ async fn an_id_in_use_and_too_many_at_once_are_refused() {
     let mut fixture = fixture_with(|options| PeerOptions { max_running_requests: 2, ..options });
     fixture.say(r#"{"id":1,"method":"hang"}"#).await;
     fixture.say(r#"{"id":1,"method":"hang"}"#).await;
-    assert_eq!(fixture.hear().await["error"]["code"], json!(codes::INVALID_REQUEST));
+    assert_eq!(fixture.receive().await["error"]["code"], json!(codes::INVALID_REQUEST));
     fixture.say(r#"{"id":2,"method":"hang"}"#).await;
     fixture.say(r#"{"id":3,"method":"hang"}"#).await;
-    assert_eq!(fixture.hear().await["error"]["code"], json!(codes::BUSY));
+    assert_eq!(fixture.receive().await["error"]["code"], json!(codes::BUSY));
 }
 
 #[tokio::test]
@@ -265,7 +265,7 @@ async fn notifications_are_handled_in_order() {
 async fn a_flood_of_notifications_does_not_starve_an_answer() {
     let mut fixture = fixture();
     let request = fixture.ask("what");
-    fixture.hear().await;
+    fixture.receive().await;
     fixture.say(r#"{"method":"hold"}"#).await;
     for n in 0..10_000 {
         fixture.say(&json!({"method": "count", "params": n}).to_string()).await;
@@ -285,13 +285,13 @@ async fn a_request_in_order_returns_after_what_came_before_its_answer() {
     let mut fixture = fixture();
     let peer = fixture.peer.clone();
     let mut request = tokio::spawn(async move { peer.request_in_order("prompt", json!({})).await });
-    fixture.hear().await;
+    fixture.receive().await;
     fixture.say(r#"{"method":"hold"}"#).await;
     fixture.say(r#"{"method":"text"}"#).await;
     fixture.say(r#"{"id":1,"result":"end of turn"}"#).await;
     // An answered request of theirs proves that the answer was read.
     fixture.say(r#"{"id":9,"method":"add"}"#).await;
-    fixture.hear().await;
+    fixture.receive().await;
     assert!(futures_util::poll!(&mut request).is_pending());
     fixture.release.notify_one();
     assert_eq!(request.await.unwrap().unwrap(), json!("end of turn"));
@@ -306,11 +306,11 @@ async fn their_request_in_order_is_handled_after_what_came_before_it() {
     fixture.say(r#"{"id":9,"method":"add","params":[1,2]}"#).await;
     // An answered request of ours proves that theirs was read.
     let answer = fixture.ask("what");
-    assert_eq!(fixture.hear().await["method"], json!("what"), "theirs was answered first");
+    assert_eq!(fixture.receive().await["method"], json!("what"), "theirs was answered first");
     fixture.say(r#"{"id":1,"result":null}"#).await;
     answer.await.unwrap().unwrap();
     fixture.release.notify_one();
-    assert_eq!(fixture.hear().await, json!({"jsonrpc": "2.0", "id": 9, "result": 3}));
+    assert_eq!(fixture.receive().await, json!({"jsonrpc": "2.0", "id": 9, "result": 3}));
     assert_eq!(fixture.notifications.try_recv().unwrap().0, "hold");
 }
 
@@ -318,7 +318,7 @@ async fn their_request_in_order_is_handled_after_what_came_before_it() {
 async fn a_handler_that_never_returns_ends_the_connection_and_not_us() {
     let mut fixture = fixture_with(|options| PeerOptions { notification_capacity: 4, ..options });
     let request = fixture.ask("what");
-    fixture.hear().await;
+    fixture.receive().await;
     for _ in 0..10 {
         fixture.say(r#"{"method":"hold"}"#).await;
     }
@@ -331,15 +331,15 @@ async fn a_request_without_an_answer_times_out_and_is_cancelled() {
     let mut fixture = fixture();
     let error = fixture.peer.request_timeout("slow", json!({}), Duration::from_secs(5)).await.unwrap_err();
     assert_eq!(error.to_string(), "fake did not answer slow within 5000 ms");
-    assert_eq!(fixture.hear().await["method"], json!("slow"));
+    assert_eq!(fixture.receive().await["method"], json!("slow"));
     assert_eq!(
-        fixture.hear().await,
+        fixture.receive().await,
         json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": 1}})
     );
     // Its late answer harms nobody.
     fixture.say(r#"{"id":1,"result":"late"}"#).await;
     let request = fixture.ask("next");
-    assert_eq!(fixture.hear().await["id"], json!(2));
+    assert_eq!(fixture.receive().await["id"], json!(2));
     fixture.say(r#"{"id":2,"result":"fine"}"#).await;
     assert_eq!(request.await.unwrap().unwrap(), json!("fine"));
 }
@@ -349,14 +349,14 @@ async fn dropping_a_request_cancels_it_unless_told_not_to() {
     for (cancel_method, expected) in [(Some("$/cancelRequest"), "$/cancelRequest"), (None, "next")] {
         let mut fixture = fixture_with(|options| PeerOptions { cancel_method, ..options });
         let request = fixture.ask("slow");
-        fixture.hear().await;
+        fixture.receive().await;
         request.abort();
         assert!(request.await.unwrap_err().is_cancelled());
         fixture.peer.notify("next", ()).await.unwrap();
-        let heard = [fixture.hear().await].map(|message| message["method"].clone());
+        let heard = [fixture.receive().await].map(|message| message["method"].clone());
         // The cancellation may be written before or after the notification.
         if cancel_method.is_some() && heard == [json!("next")] {
-            assert_eq!(fixture.hear().await["method"], json!(expected));
+            assert_eq!(fixture.receive().await["method"], json!(expected));
         } else {
             assert_eq!(heard, [json!(expected)]);
         }
@@ -367,8 +367,8 @@ async fn dropping_a_request_cancels_it_unless_told_not_to() {
 async fn the_end_of_the_stream_fails_everything_that_is_pending() {
     let mut fixture = fixture();
     let requests = [fixture.ask("a"), fixture.ask("b")];
-    fixture.hear().await;
-    fixture.hear().await;
+    fixture.receive().await;
+    fixture.receive().await;
     fixture.say(r#"{"method":"last words"}"#).await;
     drop((fixture.lines, fixture.write));
     for request in requests {
@@ -387,9 +387,9 @@ async fn closing_fails_everything_with_the_given_reason_and_ends_their_requests(
     let mut fixture = fixture();
     fixture.say(r#"{"id":1,"method":"hang"}"#).await;
     fixture.say(r#"{"id":2,"method":"add"}"#).await;
-    fixture.hear().await;
+    fixture.receive().await;
     let request = fixture.ask("a");
-    fixture.hear().await;
+    fixture.receive().await;
     fixture.peer.close("we are leaving");
     let error = request.await.unwrap().unwrap_err().to_string();
     assert_eq!(error, "fake closed the connection: we are leaving");

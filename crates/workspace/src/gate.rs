@@ -16,8 +16,8 @@ use crate::{CanonicalRoot, TrustStore};
 mod environment;
 mod lookup;
 mod record;
+mod revocation;
 mod untrusted;
-mod warden;
 
 pub use lookup::{ProgramQuery, ProgramSource, ResolvedProgram, find_program};
 pub use record::{SweepReport, sweep};
@@ -128,7 +128,7 @@ struct GateState {
     /// Every workspace the gate has heard of: none of them may sit on a PATH.
     roots: BTreeSet<CanonicalRoot>,
     children: Vec<KeptChild>,
-    warden_runs: bool,
+    watches_revocations: bool,
 }
 
 /// A child that ends when its root is no longer trusted.
@@ -249,9 +249,9 @@ impl SpawnGate {
         let mut state = self.shared.state();
         state.children.retain(|child| !child.kill.is_spent());
         state.children.push(child);
-        if !state.warden_runs {
-            state.warden_runs = true;
-            tokio::spawn(warden::run(Arc::downgrade(&self.shared), self.shared.trust.subscribe()));
+        if !state.watches_revocations {
+            state.watches_revocations = true;
+            tokio::spawn(revocation::run(Arc::downgrade(&self.shared), self.shared.trust.subscribe()));
         }
     }
 }
@@ -262,17 +262,17 @@ impl Shared {
     }
 
     /// The children that may not live: their root has lost the trust they needed. They are forgotten here.
-    fn take_condemned(&self) -> Vec<KeptChild> {
+    fn take_revoked(&self) -> Vec<KeptChild> {
         let mut state = self.state();
         state.children.retain(|child| !child.kill.is_spent());
-        let mut condemned = Vec::new();
+        let mut revoked = Vec::new();
         let mut trusted: BTreeMap<CanonicalRoot, bool> = BTreeMap::new();
         for child in std::mem::take(&mut state.children) {
             let lives = !child.needs_trust
                 || *trusted.entry(child.root.clone()).or_insert_with(|| self.trust.is_trusted(&child.root));
-            if lives { state.children.push(child) } else { condemned.push(child) }
+            if lives { state.children.push(child) } else { revoked.push(child) }
         }
-        condemned
+        revoked
     }
 }
 

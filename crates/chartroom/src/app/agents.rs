@@ -8,38 +8,38 @@ use chartroom_protocol::agent::Agent;
 use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::CliType;
 use chartroom_providers::acp::{AcpConfig, AcpProvider};
+use chartroom_providers::agent_tools::AgentToolsFor;
 use chartroom_providers::claude::{ClaudeConfig, ClaudeProvider};
-use chartroom_providers::instruments::InstrumentsFor;
 use chartroom_providers::launch;
 use chartroom_sessions::{FolderCheck, Provider, ProviderError, Registry};
 use chartroom_workspace::{CanonicalRoot, GateError, SpawnGate};
 
-use super::lent::LENT;
+use super::agent_tools::AGENT_MARK;
 use crate::agents::{display_name, install_command};
 use crate::config::{AgentCommand, AgentProtocol, Config};
 
 /// Returns a provider for every agent of the config.
-pub(super) fn registry(config: &Config, gate: &SpawnGate, lent: InstrumentsFor) -> Registry {
+pub(super) fn registry(config: &Config, gate: &SpawnGate, agent_tools: AgentToolsFor) -> Registry {
     let mut registry = Registry::default();
     for agent in config.agent_commands() {
-        registry.register(provider(&agent, gate.clone(), lent.clone()));
+        registry.register(provider(&agent, gate.clone(), agent_tools.clone()));
     }
     registry
 }
 
-fn provider(agent: &AgentCommand, gate: SpawnGate, lent: InstrumentsFor) -> Arc<dyn Provider> {
+fn provider(agent: &AgentCommand, gate: SpawnGate, agent_tools: AgentToolsFor) -> Arc<dyn Provider> {
     let command = launch_command(agent);
-    let instruments = Some(lent);
+    let agent_tools = Some(agent_tools);
     match agent.protocol {
         AgentProtocol::StreamJson => {
             let warm_processes = agent.warm_processes;
-            let config = ClaudeConfig { command, warm_processes, instruments, ..ClaudeConfig::default() };
+            let config = ClaudeConfig { command, warm_processes, agent_tools, ..ClaudeConfig::default() };
             Arc::new(ClaudeProvider::new(gate, config))
         }
         AgentProtocol::Acp => {
             let kind =
                 if agent.name == "codex" { AcpConfig::codex() } else { AcpConfig::agent(command.clone()) };
-            Arc::new(AcpProvider::new(gate, AcpConfig { command, instruments, ..kind }))
+            Arc::new(AcpProvider::new(gate, AcpConfig { command, agent_tools, ..kind }))
         }
     }
 }
@@ -57,7 +57,7 @@ fn launch_command(agent: &AgentCommand) -> launch::AgentCommand {
         program_name: agent.command.clone(),
         program: Some(PathBuf::from(&agent.command)),
         args: agent.args.iter().map(OsString::from).collect(),
-        env: [(LENT.into(), "1".into())]
+        env: [(AGENT_MARK.into(), "1".into())]
             .into_iter()
             .chain(agent.env.iter().map(|(name, value)| (name.into(), value.into())))
             .collect(),

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{answer, block_on, settings};
 use crate::after_edit::Mutation;
+use crate::app::agent_tools::AGENT_MARK;
 use crate::app::language::Workspace;
-use crate::app::lent::LENT;
 use crate::config::Overrides;
 use crate::exit::{Failure, Outcome};
 use crate::logs;
@@ -58,8 +58,8 @@ fn read(input: &str) -> Option<(Mutation, PathBuf)> {
 }
 
 fn context(input: &str) -> Result<Option<String>, Failure> {
-    // An agent that Chartroom started has heard it already.
-    if std::env::var_os(LENT).is_some() {
+    // An agent that Chartroom started has the diagnostics already.
+    if std::env::var_os(AGENT_MARK).is_some() {
         return Ok(None);
     }
     let Some((mutation, folder)) = read(input) else { return Ok(None) };
@@ -67,9 +67,9 @@ fn context(input: &str) -> Result<Option<String>, Failure> {
     let data = settings::data()?;
     block_on(async move {
         let workspace = Workspace::open(&folder, &config, &data)?;
-        let word = mutation.word(&workspace.lsp).await;
+        let diagnostics = mutation.diagnostics(&workspace.lsp).await;
         workspace.lsp.shutdown().await;
-        Ok(word)
+        Ok(diagnostics)
     })
 }
 

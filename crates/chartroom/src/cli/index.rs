@@ -135,7 +135,7 @@ async fn wait(service: &IndexService, started: ManageIndexResponse, bar: bool) -
         () = async { draw.await; std::future::pending().await } => {}
         interrupted = tokio::signal::ctrl_c() => {
             if let Err(error) = interrupted {
-                tracing::warn!(%error, "Ctrl-C cannot be heard");
+                tracing::warn!(%error, "Ctrl-C cannot be caught");
                 service.wait(root).await;
             }
             service.close().await;

@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, act: Act) -> Result<Outcome, Failure> {
     .map_err(Failure::impossible)?;
     let mut report = String::new();
     for change in changes {
-        report.push_str(&tell(&change, args.dry_run));
+        report.push_str(&describe(&change, args.dry_run));
         if !args.dry_run {
             change.write().map_err(Failure::impossible)?;
         }
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, act: Act) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-fn tell(change: &Change, dry_run: bool) -> String {
+fn describe(change: &Change, dry_run: bool) -> String {
     let path = change.path.display();
     match (change.is_needed(), dry_run) {
         (false, _) => format!("unchanged {path}\n"),

@@ -64,7 +64,7 @@ async fn serve(
             tracing::debug!("a socket will wait for full packets: {error}");
         }
         let (door, closing) = (door.clone(), app.closing().clone());
-        tokio::spawn(converse(stream, door, closing, place));
+        tokio::spawn(serve_connection(stream, door, closing, place));
     }
 
     drop(listener);
@@ -79,7 +79,7 @@ async fn serve(
 }
 
 /// Answers one connection's requests until it ends, or until the server closes and the current one is answered.
-async fn converse<S>(stream: S, door: Arc<Door>, closing: CancellationToken, place: Place)
+async fn serve_connection<S>(stream: S, door: Arc<Door>, closing: CancellationToken, place: Place)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {

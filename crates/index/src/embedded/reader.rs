@@ -230,7 +230,7 @@ impl Reader {
         let symbol = symbols::file_symbol(&entry.path, lines);
         Ok(Some(Symbol {
             symbol_id: symbol.id,
-            kind: symbol.kind.word().to_owned(),
+            kind: symbol.kind.as_str().to_owned(),
             qualified_name: symbol.qualified,
             label: symbol.label,
             rel_path: entry.path.clone(),

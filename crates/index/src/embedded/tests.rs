@@ -154,13 +154,13 @@ fn the_old_generation_answers_until_the_new_one_is_published() {
 }
 
 #[test]
-fn sweeping_drops_what_a_killed_rebuild_left_and_nothing_else() {
+fn what_a_killed_rebuild_left_is_dropped_and_nothing_else() {
     let data = tempfile::tempdir().unwrap();
     let store = published(data.path(), &[("a.py", "def old(): pass\n")]);
     let mut left = store.begin_generation(ROOT).unwrap();
     left.apply(vec![put("a.py", "def new(): pass\n")]).unwrap();
     drop(left);
-    store.sweep(ROOT).unwrap();
+    store.drop_unfinished(ROOT).unwrap();
     assert_eq!(find(&store, "old"), ["a.py"]);
     let folder = std::fs::read_dir(data.path().join("index")).unwrap().next().unwrap().unwrap().path();
     let names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();

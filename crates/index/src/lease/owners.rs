@@ -1,6 +1,6 @@
 //! The servers that use this data folder now, and how each is set up.
 //!
-//! One file per server, written once, so that no lock is needed; a dead server's file says nothing and is swept.
+//! One file per server, written once, so that no lock is needed; a dead server's file says nothing and is removed.
 
 use std::fs;
 use std::io;

@@ -207,7 +207,7 @@ pub(super) fn owner_conflict(
     response
 }
 
-/// The last word on a build: the state after it, in the words of the action that asked for it. A build that failed is an
+/// The result of a build: the state after it, in the words of the action that asked for it. A build that failed is an
 /// error even where the former index still answers.
 pub(crate) fn finished(
     started: ManageIndexResponse,

@@ -1,7 +1,7 @@
 //! A build: a new generation beside the old one, proven, then swapped in.
 //!
 //! The order is what makes a crash harmless: chunks, then the marker, then the swap, then the catalog. Killed before
-//! the swap, the old generation answers and the leftover is swept by the next build; killed after it, the marker
+//! the swap, the old generation answers and the leftover is dropped by the next build; killed after it, the marker
 //! proves the new one whatever the catalog still says.
 
 use std::path::Path;
@@ -25,7 +25,7 @@ const CHUNK_LIMIT: u64 = 450_000;
 const BATCH_FILES: usize = 128;
 /// Progress goes to the catalog at most this often.
 const SAVE_EVERY: Duration = Duration::from_millis(2000);
-/// How often the last word on a build is tried when another process keeps the catalog busy (2 s each).
+/// How often the result of a build is tried when another process keeps the catalog busy (2 s each).
 const FINAL_SAVES: usize = 15;
 
 /// A build that is ready to run. Dropped unrun, it gives its lease back and the entry reads as interrupted.
@@ -115,7 +115,7 @@ impl BuildJob {
 
     fn build(&mut self) -> Result<(Counts, BuildStatus), BuildError> {
         let core = Arc::clone(&self.core);
-        core.store.sweep(&self.root)?;
+        core.store.drop_unfinished(&self.root)?;
         let mut writer = core.store.begin_generation(&self.root)?;
         let generation = writer.id();
         let built = self.fill(&mut *writer);
@@ -127,7 +127,7 @@ impl BuildJob {
             }
             Err(error) => {
                 if let Err(trouble) = core.store.discard(&self.root, generation) {
-                    tracing::warn!(root = self.root, %trouble, "an unfinished generation is left for the next sweep");
+                    tracing::warn!(root = self.root, %trouble, "an unfinished generation is left for the next build to drop");
                 }
                 Err(error)
             }

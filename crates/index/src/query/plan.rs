@@ -19,7 +19,7 @@ pub enum Confidence {
 }
 
 impl Intent {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Identifier => "identifier",
             Self::Mixed => "mixed",
@@ -30,7 +30,7 @@ impl Intent {
 }
 
 impl Confidence {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::High => "high",
             Self::Medium => "medium",
@@ -198,8 +198,8 @@ mod tests {
             .collect();
         let shown = format!(
             "{}/{}{}{} {:?} [{}]",
-            plan.intent.word(),
-            plan.confidence.word(),
+            plan.intent.as_str(),
+            plan.confidence.as_str(),
             if plan.reference_seeking { " refs" } else { "" },
             if plan.dense { "" } else { " lexical" },
             plan.lexical_weight,

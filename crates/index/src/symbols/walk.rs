@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
     }
 
     fn label(&self, node: Node<'a>, kind: SymbolKind, found: &Found) -> String {
-        let word = kind.word();
+        let word = kind.as_str();
         let name = found.shown.as_deref().unwrap_or(&found.name);
         if !matches!(
             kind,

@@ -150,9 +150,9 @@ impl<S: VectorStore> VectorStore for FaultyStore<S> {
         self.inner.discard(root, generation)
     }
 
-    fn sweep(&self, root: &str) -> Result<(), StoreError> {
+    fn drop_unfinished(&self, root: &str) -> Result<(), StoreError> {
         self.script.write()?;
-        self.inner.sweep(root)
+        self.inner.drop_unfinished(root)
     }
 
     fn drop_root(&self, root: &str) -> Result<(), StoreError> {

@@ -103,7 +103,7 @@ fn the_old_index_answers_while_a_reindex_runs_and_after_it_fails() {
     assert_eq!(bench.manage(ManageAction::Status).status, IndexStatus::NotReady);
     assert_eq!(bench.list().codebases[0].bucket, CodebaseBucket::Ready);
 
-    // Sweep, begin, the former one's proof, its opening, both asked for known vectors; then the chunks cannot be written.
+    // Drop unfinished, begin, the former one's proof, its opening, both asked for known vectors; then the chunks cannot be written.
     bench.store.script([[Fault::None; 6].as_slice(), &[Fault::Fail]].concat());
     managed.job.unwrap().run();
     let after = bench.entry().unwrap();

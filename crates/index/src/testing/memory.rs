@@ -121,7 +121,7 @@ impl VectorStore for MemoryStore {
         Ok(())
     }
 
-    fn sweep(&self, root: &str) -> Result<(), StoreError> {
+    fn drop_unfinished(&self, root: &str) -> Result<(), StoreError> {
         if let Some(entry) = lock(&self.roots).get_mut(root) {
             let published = entry.published;
             entry.generations.retain(|id, _| Some(*id) == published);

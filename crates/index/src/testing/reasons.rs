@@ -88,7 +88,7 @@ fn preflight_unknown_goes_on_and_says_so() {
 #[test]
 fn a_failed_rebuild_is_told_by_status_for_as_long_as_the_former_index_answers() {
     let bench = Bench::indexed();
-    // Proofs and sweep go well; the new generation cannot be begun.
+    // Proofs and the dropping go well; the new generation cannot be begun.
     let faults = [super::Fault::None, super::Fault::None, super::Fault::None, super::Fault::Fail];
     bench.store.script(faults);
     let answer = bench.manage_with(bench.params(ManageAction::Reindex), Ok(&["a.rs"]));

@@ -13,22 +13,22 @@ use crate::tools::git::GitProbe;
 
 const DEBOUNCE: Duration = Duration::from_millis(5000);
 
-fn heard(root: &str) -> Heard {
-    Heard { root: root.to_owned(), folders: false }
+fn events(root: &str) -> FileEvents {
+    FileEvents { root: root.to_owned(), folders: false }
 }
 
 /// Runs the background task on a paused clock; gives what it settled and when, in milliseconds since the beginning.
 async fn settled(
     known: &'static [&'static str],
-    script: impl AsyncFnOnce(&mpsc::Sender<Heard>),
-) -> Vec<(u128, Heard)> {
+    script: impl AsyncFnOnce(&mpsc::Sender<FileEvents>),
+) -> Vec<(u128, FileEvents)> {
     let (sender, receiver) = mpsc::channel(256);
     let (began, log) = (Instant::now(), Rc::new(RefCell::new(Vec::new())));
     let task = {
         let log = Rc::clone(&log);
         let roots = || Some(known.iter().map(|root| (*root).to_owned()).collect());
-        background(receiver, DEBOUNCE, roots, move |heard| {
-            log.borrow_mut().push((began.elapsed().as_millis(), heard));
+        background(receiver, DEBOUNCE, roots, move |events| {
+            log.borrow_mut().push((began.elapsed().as_millis(), events));
             std::future::ready(true)
         })
     };
@@ -45,26 +45,26 @@ async fn a_root_is_synced_once_when_it_has_been_quiet_for_the_debounce() {
     let log = settled(&[], async |sender| {
         // A burst, each within the debounce of the one before; another root in the midst of it.
         for _ in 0..4 {
-            sender.send(heard("/a")).await.unwrap();
+            sender.send(events("/a")).await.unwrap();
             tokio::time::sleep(Duration::from_millis(3000)).await;
         }
-        sender.send(heard("/b")).await.unwrap();
+        sender.send(events("/b")).await.unwrap();
         tokio::time::sleep(Duration::from_secs(60)).await;
     })
     .await;
-    assert_eq!(log, [(14_000, heard("/a")), (17_000, heard("/b"))]);
+    assert_eq!(log, [(14_000, events("/a")), (17_000, events("/b"))]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn folders_that_came_are_watched_at_once_and_synced_when_quiet() {
-    let came = Heard { root: "/a".to_owned(), folders: true };
+    let came = FileEvents { root: "/a".to_owned(), folders: true };
     let log = settled(&[], async |sender| {
         tokio::time::sleep(Duration::from_millis(100)).await;
         sender.send(came.clone()).await.unwrap();
         tokio::time::sleep(Duration::from_secs(60)).await;
     })
     .await;
-    assert_eq!(log, [(100, came), (5100, heard("/a"))]);
+    assert_eq!(log, [(100, came), (5100, events("/a"))]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -74,7 +74,7 @@ async fn every_used_root_is_polled_every_three_minutes() {
     })
     .await;
     let expected =
-        [(180_000, heard("/a")), (180_000, heard("/b")), (360_000, heard("/a")), (360_000, heard("/b"))];
+        [(180_000, events("/a")), (180_000, events("/b")), (360_000, events("/a")), (360_000, events("/b"))];
     assert_eq!(log, expected);
 }
 
@@ -208,7 +208,7 @@ async fn folders_that_are_never_indexed_cost_no_watches_until_the_rules_change()
     };
     assert_eq!(watched(&story), ["", "src", "src/inner"]);
     assert_eq!(inotify_watches(), 3, "not .git, target, node_modules, .venv or what is ignored");
-    // What is ignored no more is watched: a later change in it is heard.
+    // What is ignored no more is watched: a later change in it is seen.
     story.write(".gitignore", "");
     let (alpha, beta) = ("def alpha():\n    pass\n", "def beta():\n    pass\n");
     story.write("generated/deep/g.py", "g = 1\n");

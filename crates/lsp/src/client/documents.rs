@@ -12,7 +12,7 @@ use super::freshness::Touch;
 use super::state::OpenFile;
 use super::{Client, lock};
 use crate::content;
-use crate::sweep::Change;
+use crate::disk_changes::Change;
 use crate::uri;
 
 /// More files are not kept open; the least recently used is closed.
@@ -34,11 +34,11 @@ impl Client {
     }
 
     /// Tells the server what was done on the disk by others since the last look, except to the files of `skip`.
-    pub(crate) async fn sweep(&self, skip: &BTreeSet<PathBuf>) -> Result<(), RpcError> {
+    pub(crate) async fn send_disk_changes(&self, skip: &BTreeSet<PathBuf>) -> Result<(), RpcError> {
         let _turn = self.writing.lock().await;
-        let changes = lock(&self.sweep).changes(|file| self.server.language_id(file).is_some());
+        let changes = lock(&self.disk_changes).changes(|file| self.server.language_id(file).is_some());
         let changes: Vec<_> = changes.into_iter().filter(|(file, _)| !skip.contains(file)).collect();
-        self.tell_watched(&changes).await?;
+        self.notify_watched_files(&changes).await?;
         for (file, change) in &changes {
             if !self.is_open(file) {
                 // What was said about it may be wrong now, and nobody will correct it by itself.
@@ -65,13 +65,13 @@ impl Client {
                 self.close(file).await?;
             }
             self.state().results.remove(file);
-            lock(&self.sweep).forget(file);
+            lock(&self.disk_changes).forget(file);
         }
         let changes: Vec<_> = files.iter().map(|file| (file.clone(), Change::Deleted)).collect();
-        self.tell_watched(&changes).await
+        self.notify_watched_files(&changes).await
     }
 
-    async fn tell_watched(&self, changes: &[(PathBuf, Change)]) -> Result<(), RpcError> {
+    async fn notify_watched_files(&self, changes: &[(PathBuf, Change)]) -> Result<(), RpcError> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -111,11 +111,11 @@ impl Client {
                 version
             }
         };
-        lock(&self.sweep).note(file);
+        lock(&self.disk_changes).note(file);
         let unchanged = matches!(known, Some((_, true)));
         if save && (!unchanged || self.quirks.check_on_save.is_some()) {
             let watched = if known.is_none() { Change::Created } else { Change::Changed };
-            self.tell_watched(&[(file.to_owned(), watched)]).await?;
+            self.notify_watched_files(&[(file.to_owned(), watched)]).await?;
             let params = json!({ "textDocument": { "uri": uri }, "text": &*text });
             self.peer.notify("textDocument/didSave", params).await?;
         }

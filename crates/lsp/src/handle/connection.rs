@@ -45,7 +45,7 @@ impl Handler for FromService {
 }
 
 impl Connection {
-    /// Starts the service and waits for its word that it is ready. The error is the reason, for people.
+    /// Starts the service and waits until it reports that it is ready. The error is the reason, for people.
     pub(super) async fn start(
         options: &ServiceOptions,
         root: &CanonicalRoot,

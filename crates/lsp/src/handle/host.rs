@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::place::Taken;
 use super::{LspHandle, Shared};
 
-/// The open door. Dropping it sends the guests away and gives the place to the next.
+/// The open socket. Dropping it sends the guests away and gives the place to the next.
 pub(super) struct Host {
     taken: Taken,
     closing: CancellationToken,
@@ -22,13 +22,13 @@ impl Host {
     /// Lets guests in for as long as `shared` lives.
     pub(super) fn open(taken: Taken, listener: UnixListener, shared: Weak<Shared>) -> Self {
         let closing = CancellationToken::new();
-        tokio::spawn(receive(listener, shared, closing.clone()));
+        tokio::spawn(accept_guests(listener, shared, closing.clone()));
         Self { taken, closing }
     }
 
     /// Sends the guests away, who look for another host then; the place stays taken until the host is dropped.
-    pub(super) fn close_door(&self) {
-        self.taken.close_door();
+    pub(super) fn stop_listening(&self) {
+        self.taken.stop_listening();
         self.closing.cancel();
     }
 }
@@ -39,7 +39,7 @@ impl Drop for Host {
     }
 }
 
-async fn receive(listener: UnixListener, shared: Weak<Shared>, closing: CancellationToken) {
+async fn accept_guests(listener: UnixListener, shared: Weak<Shared>, closing: CancellationToken) {
     loop {
         let arrived = tokio::select! {
             arrived = listener.accept() => arrived,
@@ -47,7 +47,7 @@ async fn receive(listener: UnixListener, shared: Weak<Shared>, closing: Cancella
         };
         match arrived {
             Ok((stream, _address)) => {
-                tokio::spawn(entertain(stream, shared.clone(), closing.clone()));
+                tokio::spawn(serve_guest(stream, shared.clone(), closing.clone()));
             }
             Err(error) => {
                 tracing::debug!(%error, "a guest could not be let in");
@@ -58,13 +58,13 @@ async fn receive(listener: UnixListener, shared: Weak<Shared>, closing: Cancella
     }
 }
 
-async fn entertain(stream: UnixStream, shared: Weak<Shared>, closing: CancellationToken) {
+async fn serve_guest(stream: UnixStream, shared: Weak<Shared>, closing: CancellationToken) {
     let Some(root) = shared.upgrade().map(|shared| shared.root.to_string()) else { return };
     let (read, write) = stream.into_split();
     let options = PeerOptions::new("a guest of the language service", Framing::ContentLength);
     let peer = connect(read, write, options, Guest { shared });
     if let Err(error) = peer.notify(methods::READY, json!({ "workspaceRoot": root })).await {
-        tracing::debug!(%error, "a guest left at the door");
+        tracing::debug!(%error, "a guest left at once");
         return;
     }
     tokio::select! {

@@ -14,18 +14,18 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::borrowed::{Borrowed, NotWelcome, Trouble};
 use super::connection::Connection;
 use super::host::Host;
 use super::place::Place;
+use super::remote::{ConnectError, RemoteService, RequestError};
 use super::{LspHandle, ServiceOptions};
 use crate::render;
 use chartroom_workspace::CanonicalRoot;
 
 /// How long the place may be taken by someone who lets nobody in: a host that is just ending takes a while.
 const ELECTION_LIMIT: Duration = Duration::from_secs(20);
-/// How often a closed door is tried again. No signal says that another process has opened it.
-const KNOCK: Duration = Duration::from_millis(20);
+/// How often a socket that is not there is tried again. No signal says that another process has opened it.
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What all handles of one root in this process share.
 pub(super) struct Shared {
@@ -50,22 +50,22 @@ pub(super) enum State {
 #[derive(Clone)]
 pub(super) enum Link {
     Own(Arc<Connection>),
-    Borrowed(Arc<Borrowed>),
+    Remote(Arc<RemoteService>),
 }
 
-/// Whose the service is.
-enum Whose {
-    Ours,
-    Theirs(Borrowed),
+/// Which process runs the service.
+enum Owner {
+    ThisProcess,
+    OtherProcess(RemoteService),
     /// There is a host that cannot be used; the reason is for people.
-    Nobodys(String),
+    Unreachable(String),
 }
 
 impl Link {
     pub(super) fn is_closed(&self) -> bool {
         match self {
             Link::Own(connection) => connection.is_closed(),
-            Link::Borrowed(borrowed) => borrowed.is_closed(),
+            Link::Remote(remote) => remote.is_closed(),
         }
     }
 
@@ -73,7 +73,7 @@ impl Link {
     pub(super) fn unavailable(&self) -> Option<String> {
         match self {
             Link::Own(connection) => connection.why_closed().map(|reason| render::unavailable(&reason)),
-            Link::Borrowed(borrowed) => borrowed.refusal(),
+            Link::Remote(remote) => remote.refusal(),
         }
     }
 
@@ -82,10 +82,12 @@ impl Link {
         method: &str,
         params: &Value,
         patience: Duration,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, RequestError> {
         match self {
-            Link::Own(connection) => connection.ask(method, params, patience).await.map_err(Trouble::Failed),
-            Link::Borrowed(borrowed) => borrowed.ask(method, params, patience).await,
+            Link::Own(connection) => {
+                connection.ask(method, params, patience).await.map_err(RequestError::Failed)
+            }
+            Link::Remote(remote) => remote.ask(method, params, patience).await,
         }
     }
 
@@ -94,10 +96,10 @@ impl Link {
         name: &str,
         arguments: &Value,
         patience: Duration,
-    ) -> Result<ToolAnswer, Trouble> {
+    ) -> Result<ToolAnswer, RequestError> {
         match self {
             Link::Own(connection) => Ok(connection.call_tool(name, arguments.clone(), patience).await),
-            Link::Borrowed(borrowed) => borrowed.call_tool(name, arguments, patience).await,
+            Link::Remote(remote) => remote.call_tool(name, arguments, patience).await,
         }
     }
 }
@@ -131,10 +133,10 @@ impl LspHandle {
         if !self.is_start_due().await {
             return None;
         }
-        let linked = match self.whose().await {
-            Whose::Theirs(borrowed) => Ok(Link::Borrowed(Arc::new(borrowed))),
-            Whose::Nobodys(reason) => Err(reason),
-            Whose::Ours => {
+        let linked = match self.find_owner().await {
+            Owner::OtherProcess(remote) => Ok(Link::Remote(Arc::new(remote))),
+            Owner::Unreachable(reason) => Err(reason),
+            Owner::ThisProcess => {
                 let bootstrap = Bootstrap {
                     workspace_root: self.shared.root.to_string(),
                     config: config.clone(),
@@ -160,7 +162,7 @@ impl LspHandle {
     /// Makes the death of our own service one for good; a host that left is only looked for again.
     async fn is_start_due(&self) -> bool {
         let connection = match &*self.shared.state.borrow() {
-            State::NeverStarted | State::Linked(Link::Borrowed(_)) => return true,
+            State::NeverStarted | State::Linked(Link::Remote(_)) => return true,
             State::Dead(_) => return false,
             State::Linked(Link::Own(connection)) => connection.clone(),
         };
@@ -171,10 +173,10 @@ impl LspHandle {
     }
 
     /// Takes the place of the host, or finds the one who has it.
-    async fn whose(&self) -> Whose {
-        let Some(config) = self.config() else { return Whose::Ours };
+    async fn find_owner(&self) -> Owner {
+        let Some(config) = self.config() else { return Owner::ThisProcess };
         if self.shared.host().is_some() {
-            return Whose::Ours;
+            return Owner::ThisProcess;
         }
         let place = Place::new(&self.shared.options.data_dir, &self.shared.root, config);
         let limit = Instant::now() + ELECTION_LIMIT;
@@ -188,27 +190,27 @@ impl LspHandle {
                 Ok(Some((taken, listener))) => {
                     let host = Host::open(taken, listener, Arc::downgrade(&self.shared));
                     *self.shared.host() = Some(host);
-                    return Whose::Ours;
+                    return Owner::ThisProcess;
                 }
                 Err(error) => {
                     // A service of our own does as well: a path that is too long for a socket, a full disk.
                     tracing::debug!(root = %self.shared.root, %error, "the language service cannot be shared");
-                    return Whose::Ours;
+                    return Owner::ThisProcess;
                 }
                 Ok(None) => {}
             }
-            if let Ok(stream) = place.visit().await {
-                match Borrowed::enter(stream, &self.shared.root).await {
-                    Ok(borrowed) => return Whose::Theirs(borrowed),
-                    Err(NotWelcome::Silent(reason)) => return Whose::Nobodys(reason),
-                    Err(NotWelcome::Ending) => {}
+            if let Ok(stream) = place.connect().await {
+                match RemoteService::connect(stream, &self.shared.root).await {
+                    Ok(remote) => return Owner::OtherProcess(remote),
+                    Err(ConnectError::Silent(reason)) => return Owner::Unreachable(reason),
+                    Err(ConnectError::Ending) => {}
                 }
             }
             if Instant::now() >= limit {
                 let limit = ELECTION_LIMIT.as_secs();
-                return Whose::Nobodys(format!("the process that hosts it let nobody in for {limit} s"));
+                return Owner::Unreachable(format!("the process that hosts it let nobody in for {limit} s"));
             }
-            tokio::time::sleep(KNOCK).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
         }
     }
 
@@ -218,11 +220,11 @@ impl LspHandle {
         let state = self.shared.state.send_replace(State::Dead("it was shut down".to_owned()));
         let host = self.shared.host().take();
         if let Some(host) = &host {
-            host.close_door();
+            host.stop_listening();
         }
         match state {
             State::Linked(Link::Own(connection)) => connection.shutdown().await,
-            State::Linked(Link::Borrowed(borrowed)) => borrowed.leave(),
+            State::Linked(Link::Remote(remote)) => remote.close(),
             State::NeverStarted | State::Dead(_) => {}
         }
         drop(host);

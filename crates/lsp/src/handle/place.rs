@@ -43,18 +43,18 @@ impl Place {
         std::fs::set_permissions(&self.folder, Permissions::from_mode(0o700))?;
         let taken = lock(&self.lock)?.map(|lock| Taken { _lock: lock, place: self.clone() });
         if taken.is_some() {
-            self.sweep();
+            self.remove_stale();
         }
         Ok(taken)
     }
 
-    /// Knocks at the host's door.
-    pub(super) async fn visit(&self) -> io::Result<UnixStream> {
+    /// Connects to the host's socket.
+    pub(super) async fn connect(&self) -> io::Result<UnixStream> {
         UnixStream::connect(&self.socket).await
     }
 
     /// Removes what killed hosts of other roots left behind.
-    fn sweep(&self) {
+    fn remove_stale(&self) {
         for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let is_lock = path.extension().is_some_and(|extension| extension == "lock")
@@ -82,21 +82,21 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    /// Opens the door. What a killed host left there is replaced.
+    /// Opens the socket. What a killed host left there is replaced.
     pub(super) fn listen(&self) -> io::Result<UnixListener> {
-        self.close_door();
+        self.stop_listening();
         UnixListener::bind(&self.place.socket)
     }
 
     /// Nobody comes in from here on; the place stays taken.
-    pub(super) fn close_door(&self) {
+    pub(super) fn stop_listening(&self) {
         remove(&self.place.socket);
     }
 }
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        self.close_door();
+        self.stop_listening();
         // While it is still locked: whoever has the old file open sees that it is no longer the one at this path.
         remove(&self.place.lock);
     }
@@ -152,9 +152,9 @@ mod tests {
         let run = data.path().join("run");
         let taken = place.take().unwrap().unwrap();
         assert!(place.take().unwrap().is_none(), "it is taken");
-        assert!(place.visit().await.is_err(), "the door is not open yet");
+        assert!(place.connect().await.is_err(), "the socket is not open yet");
         let listener = taken.listen().unwrap();
-        place.visit().await.unwrap();
+        place.connect().await.unwrap();
         assert_eq!(names(&run), ["lock", "sock"]);
         assert_eq!(run.metadata().unwrap().permissions().mode() & 0o777, 0o700);
         drop(listener);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_killed_host_left_is_replaced_and_swept() {
+    async fn what_a_killed_host_left_is_replaced_and_removed() {
         let (data, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let root = CanonicalRoot::open(root.path()).unwrap();
         let place = Place::new(data.path(), &root, &LspConfig::default());
@@ -177,10 +177,10 @@ mod tests {
             std::fs::write(&place.lock, "").unwrap();
             drop(std::os::unix::net::UnixListener::bind(&place.socket).unwrap());
         }
-        assert!(place.visit().await.is_err(), "nobody is behind that door");
+        assert!(place.connect().await.is_err(), "nobody listens there");
         let taken = place.take().unwrap().unwrap();
         let _listener = taken.listen().unwrap();
-        place.visit().await.unwrap();
-        assert_eq!(names(&place.folder), ["lock", "sock"], "the other one is swept");
+        place.connect().await.unwrap();
+        assert_eq!(names(&place.folder), ["lock", "sock"], "the other one is removed");
     }
 }

@@ -61,7 +61,7 @@ impl Orchestrator {
                 }
             }
         }
-        self.tell_removed(&params.removed).await;
+        self.notify_removed(&params.removed).await;
         let (slots, absent) = self.slots_of(&sources);
         let severities = if params.include_severities.is_empty() {
             &self.config.include_severities
@@ -115,7 +115,7 @@ impl Orchestrator {
     }
 
     /// Servers that run are told that files are gone; none is started for that.
-    async fn tell_removed(&self, removed: &[String]) {
+    async fn notify_removed(&self, removed: &[String]) {
         let files: Vec<PathBuf> =
             removed.iter().filter_map(|path| boundary::resolve(&self.root, Path::new(path)).ok()).collect();
         if files.is_empty() {
@@ -125,7 +125,7 @@ impl Orchestrator {
         join_all(self.clients().into_iter().map(|client| {
             let files = &files;
             async move {
-                // A server that does not listen learns it from the next sweep, or is gone.
+                // A server that does not listen learns it from the next look at the disk, or is gone.
                 drop(timeout_at(limit, client.removed(files)).await);
             }
         }))
@@ -216,7 +216,7 @@ impl Orchestrator {
         let changed: BTreeSet<PathBuf> = sources.iter().map(|source| source.file.clone()).collect();
         // Everything is sent before anything is waited for: twenty files are not twenty time-outs.
         let sent = timeout_at(deadline, async {
-            client.sweep(&changed).await?;
+            client.send_disk_changes(&changed).await?;
             let touches =
                 join_all(sources.iter().map(|source| client.touch(&source.file, source.text.clone())));
             touches.await.into_iter().collect::<Result<Vec<Touch>, _>>()

@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_secs(15);
 
 impl Orchestrator {
     /// Looks after the servers for as long as the orchestrator lives.
-    pub async fn keep_house(orchestrator: Weak<Self>) {
+    pub async fn run_housekeeping(orchestrator: Weak<Self>) {
         let mut tick = tokio::time::interval(LOOK);
         loop {
             tick.tick().await;

@@ -91,7 +91,7 @@ impl Orchestrator {
         deadline: Instant,
     ) -> Result<Asked, NotReady> {
         let prepared = timeout_at(deadline, async {
-            client.sweep(&BTreeSet::new()).await?;
+            client.send_disk_changes(&BTreeSet::new()).await?;
             client.open_from_disk(file).await
         });
         let id = client.server.id.clone();

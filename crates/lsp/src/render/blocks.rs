@@ -104,7 +104,7 @@ fn order(diagnostic: &Diagnostic) -> impl Ord + '_ {
 /// Returns one diagnostic as `SEVERITY [line:col] message (code)`; without a code the brackets are left out.
 pub fn line(diagnostic: &Diagnostic) -> String {
     let Diagnostic { line, character, severity, message, code, .. } = diagnostic;
-    let severity = severity.word();
+    let severity = severity.as_str();
     match code {
         Some(code) => format!("{severity} [{line}:{character}] {message} ({code})"),
         None => format!("{severity} [{line}:{character}] {message}"),

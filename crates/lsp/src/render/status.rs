@@ -25,7 +25,7 @@ pub fn status_lines(servers: &[ServerStatus]) -> String {
 }
 
 fn status_line(server: &ServerStatus) -> String {
-    let mut line = format!("{}: {}", server.id, server.status.word());
+    let mut line = format!("{}: {}", server.id, server.status.as_str());
     let mut details = Vec::new();
     if let Some(root) = server.root.as_deref().filter(|root| *root != ".") {
         details.push(format!("in {root}"));

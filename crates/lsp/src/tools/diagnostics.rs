@@ -26,7 +26,7 @@ pub(super) async fn call(orchestrator: &Orchestrator, _: Nothing) -> Result<Tool
     }
     let mut text = if lines.is_empty() { "No diagnostics".to_owned() } else { joined(lines) };
     for status in orchestrator.status() {
-        if let Some(line) = believe(&status) {
+        if let Some(line) = doubt_about(&status) {
             text.push('\n');
             text.push_str(&line);
         }
@@ -35,7 +35,7 @@ pub(super) async fn call(orchestrator: &Orchestrator, _: Nothing) -> Result<Tool
 }
 
 /// Says how far a server that matters here can be believed.
-fn believe(status: &ServerStatus) -> Option<String> {
+fn doubt_about(status: &ServerStatus) -> Option<String> {
     let id = &status.id;
     let reason = status.reason.as_deref().unwrap_or_default();
     let hint = status.hint.as_deref().map(|hint| format!(" (try: {hint})")).unwrap_or_default();

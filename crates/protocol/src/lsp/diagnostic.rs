@@ -92,7 +92,7 @@ impl Severity {
     pub const ALL: [Self; 4] = [Self::Error, Self::Warning, Self::Info, Self::Hint];
 
     /// Returns the word of the text form: `ERROR`, `WARNING`, `INFO`, `HINT`.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Error => "ERROR",
             Self::Warning => "WARNING",

@@ -26,7 +26,7 @@ pub mod methods {
     pub const METRICS: &str = "lsp/metrics";
     /// Stops every server, then the service.
     pub const SHUTDOWN: &str = "lsp/shutdown";
-    /// Sent once, when requests are welcome.
+    /// Sent once, when requests are accepted.
     pub const READY: &str = "lsp/ready";
 }
 

@@ -81,7 +81,7 @@ pub enum ServerState {
 
 impl ServerState {
     /// Returns the word of the status listing.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
             Self::Starting => "starting",

@@ -14,16 +14,16 @@ use serde_json::Value;
 
 use super::process::{self, Beginning};
 use super::rollout;
-use crate::instruments::InstrumentsFor;
+use crate::agent_tools::AgentToolsFor;
 use crate::launch::AgentCommand;
-use crate::patience::Patience;
+use crate::timeouts::Timeouts;
 
 /// What an ACP provider is made of.
 #[derive(Clone)]
 pub struct AcpConfig {
     pub command: AgentCommand,
-    pub patience: Patience,
-    pub instruments: Option<InstrumentsFor>,
+    pub timeouts: Timeouts,
+    pub agent_tools: Option<AgentToolsFor>,
     /// Whether the agent keeps Codex's rollout files, from which sessions are found.
     pub keeps_rollouts: bool,
 }
@@ -36,7 +36,7 @@ impl AcpConfig {
 
     /// Any other agent that speaks ACP on its stdio.
     pub fn agent(command: AgentCommand) -> Self {
-        Self { command, patience: Patience::default(), instruments: None, keeps_rollouts: false }
+        Self { command, timeouts: Timeouts::default(), agent_tools: None, keeps_rollouts: false }
     }
 }
 
@@ -66,7 +66,7 @@ impl AcpProvider {
             project_dir,
             self.mcp_servers(project_dir),
             beginning,
-            self.config.patience,
+            self.config.timeouts,
         )
         .await?;
         if let Some(model) = model {
@@ -79,8 +79,8 @@ impl AcpProvider {
     }
 
     fn mcp_servers(&self, project_dir: &Path) -> Vec<Value> {
-        let instruments = self.config.instruments.as_ref().and_then(|make| make(project_dir));
-        instruments.map(|instruments| instruments.acp_mcp_servers()).unwrap_or_default()
+        let agent_tools = self.config.agent_tools.as_ref().and_then(|make| make(project_dir));
+        agent_tools.map(|agent_tools| agent_tools.acp_mcp_servers()).unwrap_or_default()
     }
 }
 

@@ -20,7 +20,7 @@ use crate::json::{list, number, optional_text, text};
 
 /// What one update says.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum Translated {
     Event(Box<StreamEventEnvelope>),
     Note(Option<String>),
     /// Commands, modes or models changed: the update as it came.
@@ -77,7 +77,7 @@ impl Translator {
     }
 
     /// Begins a turn: its prompt is about to be written.
-    pub fn begin(&mut self, timestamp: &str, turn_id: TurnId, model_id: &str) -> Vec<Heard> {
+    pub fn begin(&mut self, timestamp: &str, turn_id: TurnId, model_id: &str) -> Vec<Translated> {
         let event = StreamEvent::ResponseStart {
             model_id: model_id.to_owned(),
             provider_id: self.provider_id.clone(),
@@ -91,14 +91,14 @@ impl Translator {
             calls: BTreeMap::new(),
             n_plans: 0,
         });
-        vec![Heard::Event(Box::new(started))]
+        vec![Translated::Event(Box::new(started))]
     }
 
     /// Reads one update.
-    pub fn update(&mut self, timestamp: &str, update: &Value) -> Vec<Heard> {
+    pub fn update(&mut self, timestamp: &str, update: &Value) -> Vec<Translated> {
         match text(update, "/sessionUpdate") {
             "available_commands_update" | "current_mode_update" | "config_option_update" => {
-                return vec![Heard::Options(update.clone())];
+                return vec![Translated::Options(update.clone())];
             }
             "usage_update" => {
                 let size = number(update, "/size").unwrap_or_default();
@@ -106,25 +106,25 @@ impl Translator {
             }
             _ => {}
         }
-        let mut heard = Vec::new();
+        let mut translated = Vec::new();
         if let Some(note) = warning(update) {
             self.noted = true;
-            heard.push(Heard::Note(Some(note)));
-            return heard;
+            translated.push(Translated::Note(Some(note)));
+            return translated;
         }
-        let Some(turn) = &mut self.turn else { return heard };
+        let Some(turn) = &mut self.turn else { return translated };
         let events = turn.update(update, &self.provider_id);
         if !events.is_empty() && std::mem::take(&mut self.noted) {
-            heard.push(Heard::Note(None));
+            translated.push(Translated::Note(None));
         }
         for event in events {
-            heard.push(Heard::Event(Box::new(self.envelopes.wrap(&turn.id, timestamp, event))));
+            translated.push(Translated::Event(Box::new(self.envelopes.wrap(&turn.id, timestamp, event))));
         }
-        heard
+        translated
     }
 
     /// Shows the call that a permission is asked for: the agent tells of it only once it is allowed.
-    pub fn asked(&mut self, timestamp: &str, tool_call: &Value) -> Vec<Heard> {
+    pub fn asked(&mut self, timestamp: &str, tool_call: &Value) -> Vec<Translated> {
         let Some(turn) = &mut self.turn else { return Vec::new() };
         let mut tool_call = tool_call.clone();
         // Its text is the question, not what the tool says; its diffs are what the tool would do.
@@ -133,11 +133,11 @@ impl Translator {
         }
         let events = turn.tool(&tool_call, &self.provider_id);
         let wrapped = events.into_iter().map(|event| self.envelopes.wrap(&turn.id, timestamp, event));
-        wrapped.map(|envelope| Heard::Event(Box::new(envelope))).collect()
+        wrapped.map(|envelope| Translated::Event(Box::new(envelope))).collect()
     }
 
     /// Ends the turn with the prompt's answer.
-    pub fn answered(&mut self, timestamp: &str, answer: Result<&Value, &ErrorDetail>) -> Vec<Heard> {
+    pub fn answered(&mut self, timestamp: &str, answer: Result<&Value, &ErrorDetail>) -> Vec<Translated> {
         let (status, finish_reason, error) = match answer {
             Ok(answer) => {
                 let reason = text(answer, "/stopReason");
@@ -156,20 +156,20 @@ impl Translator {
         status: ResponseStatus,
         finish_reason: Option<String>,
         error: Option<ErrorDetail>,
-    ) -> Vec<Heard> {
+    ) -> Vec<Translated> {
         let Some(mut turn) = self.turn.take() else { return Vec::new() };
         let mut events = turn.close(status, error.as_ref(), &self.provider_id);
         let (context_tokens, context_window) = self.context.unzip();
         let usage = Usage { context_tokens, context_window, ..Usage::default() };
         events.push(StreamEvent::ResponseDone { status, finish_reason, error, usage: Some(usage) });
-        let mut heard = Vec::new();
+        let mut translated = Vec::new();
         if std::mem::take(&mut self.noted) {
-            heard.push(Heard::Note(None));
+            translated.push(Translated::Note(None));
         }
         for event in events {
-            heard.push(Heard::Event(Box::new(self.envelopes.wrap(&turn.id, timestamp, event))));
+            translated.push(Translated::Event(Box::new(self.envelopes.wrap(&turn.id, timestamp, event))));
         }
-        heard
+        translated
     }
 }
 

@@ -7,7 +7,7 @@ use chartroom_protocol::ids::TurnId;
 use chartroom_protocol::session::{NamedOption, SendParams, SessionOptions};
 use serde_json::{Value, json};
 
-use crate::instruments::Instruments;
+use crate::agent_tools::AgentTools;
 use crate::json::{list, optional_text, text};
 
 pub use permission::Permission;
@@ -43,19 +43,19 @@ pub fn failure(request_id: &str, error: &str) -> Value {
     json!({"type": "control_response", "response": response})
 }
 
-/// The first request: makes the process warm, and hangs in what we lend it.
-pub fn initialize(instruments: Option<&dyn Instruments>) -> Value {
-    let Some(instruments) = instruments else { return json!({"subtype": "initialize"}) };
+/// The first request: makes the process warm, and names our MCP servers and hooks.
+pub fn initialize(agent_tools: Option<&dyn AgentTools>) -> Value {
+    let Some(agent_tools) = agent_tools else { return json!({"subtype": "initialize"}) };
     json!({
         "subtype": "initialize",
-        "sdkMcpServers": instruments.mcp_servers(),
-        "hooks": {"PostToolUse": [{"matcher": instruments.after_tools(), "hookCallbackIds": [AFTER_TOOL]}]},
+        "sdkMcpServers": agent_tools.mcp_servers(),
+        "hooks": {"PostToolUse": [{"matcher": agent_tools.after_tools(), "hookCallbackIds": [AFTER_TOOL]}]},
     })
 }
 
 /// Returns the `--mcp-config` that belongs to [`initialize`], if there is a server to name.
-pub fn mcp_config(instruments: &dyn Instruments) -> Option<String> {
-    let servers: serde_json::Map<String, Value> = instruments
+pub fn mcp_config(agent_tools: &dyn AgentTools) -> Option<String> {
+    let servers: serde_json::Map<String, Value> = agent_tools
         .mcp_servers()
         .into_iter()
         .map(|name| (name.clone(), json!({"type": "sdk", "name": name})))
@@ -116,12 +116,12 @@ mod tests {
     use chartroom_protocol::session::ImageData;
 
     use super::*;
-    use crate::instruments::ToolUse;
+    use crate::agent_tools::ToolUse;
 
     struct Charts;
 
     #[async_trait]
-    impl Instruments for Charts {
+    impl AgentTools for Charts {
         fn mcp_servers(&self) -> Vec<String> {
             vec!["charts".to_owned()]
         }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn instruments_are_named_at_initialize_and_on_the_command_line() {
+    fn agent_tools_are_named_at_initialize_and_on_the_command_line() {
         assert_eq!(initialize(None), json!({"subtype": "initialize"}));
         assert_eq!(
             initialize(Some(&Charts)),

@@ -16,9 +16,9 @@ use chartroom_transport::Child;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::agent_tools::AgentTools;
 use crate::claude::control::context;
-use crate::instruments::Instruments;
-use crate::patience::Patience;
+use crate::timeouts::Timeouts;
 
 /// How many outputs may wait for the session. When full, the task waits, and with it the agent's pipe.
 const OUTPUTS: usize = 256;
@@ -37,23 +37,23 @@ pub(super) async fn start(
     session_id: SessionId,
     child: Child,
     project_dir: &Path,
-    instruments: Option<Arc<dyn Instruments>>,
-    patience: Patience,
+    agent_tools: Option<Arc<dyn AgentTools>>,
+    timeouts: Timeouts,
 ) -> Result<Started, ProviderError> {
     let (commands, inbox) = mpsc::channel(COMMANDS);
     let (sender, outputs) = mpsc::channel(OUTPUTS);
     let (ready, is_ready) = oneshot::channel();
     let alive = Arc::new(AtomicBool::new(true));
-    let task = task::Task::new(session_id.clone(), child, project_dir, instruments, patience, sender)?;
+    let task = task::Task::new(session_id.clone(), child, project_dir, agent_tools, timeouts, sender)?;
     tokio::spawn(task.run(inbox, ready, Arc::clone(&alive)));
-    let handle = Arc::new(ClaudeHandle { commands, alive, patience });
-    match tokio::time::timeout(patience.ready, is_ready).await {
+    let handle = Arc::new(ClaudeHandle { commands, alive, timeouts });
+    match tokio::time::timeout(timeouts.ready, is_ready).await {
         Ok(Ok(Ok(()))) => Ok(Started { session_id, handle, outputs }),
         Ok(Ok(Err(error))) => Err(error),
         Ok(Err(_gone)) => Err(ProviderError::create_failed("claude ended before it was ready")),
         Err(_elapsed) => {
             handle.kill().await;
-            let seconds = patience.ready.as_secs_f32();
+            let seconds = timeouts.ready.as_secs_f32();
             let message = format!("claude did not answer within {seconds} s of its start and was ended");
             Err(ProviderError::create_failed(message))
         }
@@ -64,7 +64,7 @@ pub(super) async fn start(
 pub(super) struct ClaudeHandle {
     commands: mpsc::Sender<Command>,
     alive: Arc<AtomicBool>,
-    patience: Patience,
+    timeouts: Timeouts,
 }
 
 /// Everything that can be asked of the task.
@@ -108,14 +108,14 @@ impl ClaudeHandle {
         answer: oneshot::Receiver<ControlAnswer>,
         code: ErrorCode,
     ) -> Result<Value, ProviderError> {
-        match tokio::time::timeout(self.patience.answer, answer).await {
+        match tokio::time::timeout(self.timeouts.answer, answer).await {
             Ok(Ok(Ok(value))) => Ok(value),
             Ok(Ok(Err(reason))) => {
                 Err(ProviderError::new(code, format!("claude refused {subtype}: {reason}")))
             }
             Ok(Err(_gone)) => Err(gone()),
             Err(_elapsed) => {
-                let seconds = self.patience.answer.as_secs_f32();
+                let seconds = self.timeouts.answer.as_secs_f32();
                 Err(ProviderError::new(code, format!("claude did not answer {subtype} within {seconds} s")))
             }
         }

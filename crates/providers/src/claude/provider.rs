@@ -17,27 +17,27 @@ use serde_json::{Map, Value, json};
 use super::process::{self, Started};
 use super::warm::WarmPool;
 use super::{control, discover, files, history};
-use crate::instruments::InstrumentsFor;
+use crate::agent_tools::AgentToolsFor;
 use crate::launch::AgentCommand;
-use crate::patience::Patience;
+use crate::timeouts::Timeouts;
 
 /// What a Claude provider is made of.
 #[derive(Clone)]
 pub struct ClaudeConfig {
     pub command: AgentCommand,
-    pub patience: Patience,
+    pub timeouts: Timeouts,
     /// Initialised processes to keep per open project; `None` lets the machine's memory decide.
     pub warm_processes: Option<usize>,
-    pub instruments: Option<InstrumentsFor>,
+    pub agent_tools: Option<AgentToolsFor>,
 }
 
 impl Default for ClaudeConfig {
     fn default() -> Self {
         Self {
             command: AgentCommand::claude(),
-            patience: Patience::default(),
+            timeouts: Timeouts::default(),
             warm_processes: None,
-            instruments: None,
+            agent_tools: None,
         }
     }
 }
@@ -185,13 +185,13 @@ impl Starter {
         conversation: Conversation,
         settings: &Settings,
     ) -> Result<Started, ProviderError> {
-        let instruments = self.config.instruments.as_ref().and_then(|make| make(project_dir));
-        let mcp_config = instruments.as_deref().and_then(control::mcp_config);
+        let agent_tools = self.config.agent_tools.as_ref().and_then(|make| make(project_dir));
+        let mcp_config = agent_tools.as_deref().and_then(control::mcp_config);
         let args = arguments(&conversation, settings, mcp_config);
         let child = self.config.command.launch(&self.gate, project_dir, args)?;
         let (Conversation::New(session_id) | Conversation::Existing(session_id)) = conversation;
         let started =
-            process::start(session_id, child, project_dir, instruments, self.config.patience).await?;
+            process::start(session_id, child, project_dir, agent_tools, self.config.timeouts).await?;
         settings.apply_budget(&started).await?;
         Ok(started)
     }

@@ -1,7 +1,7 @@
 //! Claude's stdout lines into canonical stream events: pure, lenient, the clock is an argument.
 //!
 //! A turn begins with `system/init` and ends at `result`, whatever happens between. Lines of types that we do not
-//! know pass without a word: the CLI grows new ones often.
+//! know are skipped: the CLI grows new ones often.
 
 mod ending;
 mod turn;
@@ -29,7 +29,7 @@ const WAITING_LINES: usize = 1000;
 
 /// What one line says.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum Translated {
     Event(Box<StreamEventEnvelope>),
     /// For the status line; `None` clears it.
     Note(Option<String>),
@@ -105,55 +105,55 @@ impl Translator {
     }
 
     /// Begins the turns that were expected and never came, so that their failure has a place to be said.
-    pub fn begin_expected(&mut self, now: &Now) -> Vec<Heard> {
-        let mut heard = Vec::new();
+    pub fn begin_expected(&mut self, now: &Now) -> Vec<Translated> {
+        let mut translated = Vec::new();
         while let Some(turn_id) = self.expected.front().cloned() {
             self.begun = Some(turn_id);
-            self.begin_turn(&now.iso(), &mut heard);
+            self.begin_turn(&now.iso(), &mut translated);
         }
-        heard
+        translated
     }
 
     /// Reads one line.
-    pub fn line(&mut self, now: &Now, line: &Value) -> Vec<Heard> {
-        let mut heard = Vec::new();
+    pub fn line(&mut self, now: &Now, line: &Value) -> Vec<Translated> {
+        let mut translated = Vec::new();
         let timestamp = optional_text(line, "/timestamp").map_or_else(|| now.iso(), str::to_owned);
         match text(line, "/type") {
-            "system" => self.system(line, &timestamp, now, &mut heard),
+            "system" => self.system(line, &timestamp, now, &mut translated),
             "stream_event" => {
-                self.ensure_turn(&timestamp, &mut heard);
+                self.ensure_turn(&timestamp, &mut translated);
                 if text(line, "/event/type") == "message_start" {
-                    self.clear_note(&mut heard);
+                    self.clear_note(&mut translated);
                 }
-                self.in_turn(now, &timestamp, &mut heard, |turn| turn.stream_event(line));
+                self.in_turn(now, &timestamp, &mut translated, |turn| turn.stream_event(line));
             }
-            "assistant" | "user" => self.message(line, &timestamp, now, &mut heard),
-            "result" => self.result(line, &timestamp, now, &mut heard),
-            "command_lifecycle" => self.lifecycle(line, &timestamp, &mut heard),
-            "control_request" => heard.push(Heard::Asked {
+            "assistant" | "user" => self.message(line, &timestamp, now, &mut translated),
+            "result" => self.result(line, &timestamp, now, &mut translated),
+            "command_lifecycle" => self.lifecycle(line, &timestamp, &mut translated),
+            "control_request" => translated.push(Translated::Asked {
                 request_id: text(line, "/request_id").to_owned(),
                 request: line.get("request").cloned().unwrap_or_default(),
             }),
-            "control_response" => heard.push(answered(line)),
+            "control_response" => translated.push(answered(line)),
             "control_cancel_request" => {
-                heard.push(Heard::Withdrawn { request_id: text(line, "/request_id").to_owned() });
+                translated.push(Translated::Withdrawn { request_id: text(line, "/request_id").to_owned() });
             }
             other => tracing::trace!(line_type = other, "claude said something that we do not show"),
         }
-        heard
+        translated
     }
 
-    fn system(&mut self, line: &Value, timestamp: &str, now: &Now, heard: &mut Vec<Heard>) {
+    fn system(&mut self, line: &Value, timestamp: &str, now: &Now, translated: &mut Vec<Translated>) {
         match text(line, "/subtype") {
             "init" => {
                 text(line, "/model").clone_into(&mut self.model);
-                self.ensure_turn(timestamp, heard);
-                heard.push(Heard::Init {
+                self.ensure_turn(timestamp, translated);
+                translated.push(Translated::Init {
                     model: self.model.clone(),
                     mode: text(line, "/permissionMode").to_owned(),
                 });
                 for waiting in std::mem::take(&mut self.waiting) {
-                    self.in_turn(now, timestamp, heard, |turn| turn.message(&waiting));
+                    self.in_turn(now, timestamp, translated, |turn| turn.message(&waiting));
                 }
             }
             "api_retry" => {
@@ -165,21 +165,21 @@ impl Translator {
                 let error = optional_text(line, "/error").unwrap_or("failed").replace('_', " ");
                 self.note(
                     format!("API {error}{status}, retry {attempt} of {limit} in {seconds:.1} s"),
-                    heard,
+                    translated,
                 );
             }
             "status" if text(line, "/status") == "compacting" => {
-                self.note("compacting the conversation".to_owned(), heard);
+                self.note("compacting the conversation".to_owned(), translated);
             }
             "informational" if text(line, "/level") == "warning" => {
-                self.note(text(line, "/content").to_owned(), heard);
+                self.note(text(line, "/content").to_owned(), translated);
             }
             _ => {}
         }
     }
 
     /// A whole message: a finished block of the stream, a subagent's, a tool's results.
-    fn message(&mut self, line: &Value, timestamp: &str, now: &Now, heard: &mut Vec<Heard>) {
+    fn message(&mut self, line: &Value, timestamp: &str, now: &Now, translated: &mut Vec<Translated>) {
         let of_subagent = optional_text(line, "/parent_tool_use_id").is_some();
         if self.turn.is_none() && of_subagent {
             // A turn of its own for these could stay open for ever: nothing says when a subagent's last line came.
@@ -195,12 +195,12 @@ impl Translator {
         if !tells || line.get("is_api_error_message") == Some(&Value::Bool(true)) {
             return;
         }
-        self.ensure_turn(timestamp, heard);
-        self.clear_note(heard);
-        self.in_turn(now, timestamp, heard, |turn| turn.message(line));
+        self.ensure_turn(timestamp, translated);
+        self.clear_note(translated);
+        self.in_turn(now, timestamp, translated, |turn| turn.message(line));
     }
 
-    fn result(&mut self, line: &Value, timestamp: &str, now: &Now, heard: &mut Vec<Heard>) {
+    fn result(&mut self, line: &Value, timestamp: &str, now: &Now, translated: &mut Vec<Translated>) {
         if self.turn.is_none() && self.expected.is_empty() {
             return;
         }
@@ -208,12 +208,12 @@ impl Translator {
             // A result without a head answers the message that waits longest.
             self.begun = self.begun.take().or_else(|| self.expected.front().cloned());
         }
-        self.ensure_turn(timestamp, heard);
-        self.clear_note(heard);
+        self.ensure_turn(timestamp, translated);
+        self.clear_note(translated);
         let ending = ending::read(line, std::mem::take(&mut self.interrupting));
         let context = self.turn.as_ref().and_then(Turn::context_tokens);
         let usage = self.spending.usage(line, &self.model, context);
-        self.in_turn(now, timestamp, heard, |turn| turn.close(&ending));
+        self.in_turn(now, timestamp, translated, |turn| turn.close(&ending));
         let finish_reason = optional_text(line, "/terminal_reason").or(optional_text(line, "/stop_reason"));
         let done = StreamEvent::ResponseDone {
             status: ending.status,
@@ -221,12 +221,12 @@ impl Translator {
             error: ending.error,
             usage: Some(usage),
         };
-        self.in_turn(now, timestamp, heard, |_| vec![done]);
+        self.in_turn(now, timestamp, translated, |_| vec![done]);
         self.turn = None;
     }
 
     /// Says which message the CLI works on now (from 2.1.3xx on, for user lines with a `uuid`).
-    fn lifecycle(&mut self, line: &Value, timestamp: &str, heard: &mut Vec<Heard>) {
+    fn lifecycle(&mut self, line: &Value, timestamp: &str, translated: &mut Vec<Translated>) {
         self.tells_beginnings = true;
         let turn_id = TurnId::from(text(line, "/command_uuid"));
         if !self.expected.contains(&turn_id) {
@@ -244,20 +244,21 @@ impl Translator {
                 let done =
                     StreamEvent::ResponseDone { status, finish_reason: None, error: None, usage: None };
                 for event in [start, done] {
-                    heard.push(Heard::Event(Box::new(self.envelopes.wrap(&turn_id, timestamp, event))));
+                    translated
+                        .push(Translated::Event(Box::new(self.envelopes.wrap(&turn_id, timestamp, event))));
                 }
             }
             _ => {}
         }
     }
 
-    fn ensure_turn(&mut self, timestamp: &str, heard: &mut Vec<Heard>) {
+    fn ensure_turn(&mut self, timestamp: &str, translated: &mut Vec<Translated>) {
         if self.turn.is_none() {
-            self.begin_turn(timestamp, heard);
+            self.begin_turn(timestamp, translated);
         }
     }
 
-    fn begin_turn(&mut self, timestamp: &str, heard: &mut Vec<Heard>) {
+    fn begin_turn(&mut self, timestamp: &str, translated: &mut Vec<Translated>) {
         let bound = match self.begun.take() {
             Some(begun) => Some(begun),
             // The CLI would have said that it begins with our message; so this turn is its own.
@@ -272,7 +273,7 @@ impl Translator {
             None => chartroom_sessions::provider::new_turn_id(),
         };
         let event = self.response_start();
-        heard.push(Heard::Event(Box::new(self.envelopes.wrap(&turn_id, timestamp, event))));
+        translated.push(Translated::Event(Box::new(self.envelopes.wrap(&turn_id, timestamp, event))));
         self.turn = Some(Turn::new(turn_id));
     }
 
@@ -284,7 +285,7 @@ impl Translator {
         &mut self,
         now: &Now,
         timestamp: &str,
-        heard: &mut Vec<Heard>,
+        translated: &mut Vec<Translated>,
         read: impl FnOnce(&mut Turn) -> Vec<StreamEvent>,
     ) {
         let Some(turn) = &mut self.turn else { return };
@@ -292,17 +293,17 @@ impl Translator {
         let events = read(turn);
         let turn_id = &turn.id;
         let wrapped = events.into_iter().map(|event| self.envelopes.wrap(turn_id, timestamp, event));
-        heard.extend(wrapped.map(|envelope| Heard::Event(Box::new(envelope))));
+        translated.extend(wrapped.map(|envelope| Translated::Event(Box::new(envelope))));
     }
 
-    fn note(&mut self, note: String, heard: &mut Vec<Heard>) {
+    fn note(&mut self, note: String, translated: &mut Vec<Translated>) {
         self.noted = true;
-        heard.push(Heard::Note(Some(note)));
+        translated.push(Translated::Note(Some(note)));
     }
 
-    fn clear_note(&mut self, heard: &mut Vec<Heard>) {
+    fn clear_note(&mut self, translated: &mut Vec<Translated>) {
         if std::mem::take(&mut self.noted) {
-            heard.push(Heard::Note(None));
+            translated.push(Translated::Note(None));
         }
     }
 }
@@ -311,14 +312,14 @@ fn has_tool_result(line: &Value) -> bool {
     list(line, "/message/content").iter().any(|block| text(block, "/type") == "tool_result")
 }
 
-fn answered(line: &Value) -> Heard {
+fn answered(line: &Value) -> Translated {
     let request_id = text(line, "/response/request_id").to_owned();
     let outcome = if text(line, "/response/subtype") == "success" {
         Ok(line.pointer("/response/response").cloned().unwrap_or_default())
     } else {
         Err(optional_text(line, "/response/error").unwrap_or("claude refused without a reason").to_owned())
     };
-    Heard::Answered { request_id, outcome }
+    Translated::Answered { request_id, outcome }
 }
 
 /// How a turn ended.

@@ -7,17 +7,17 @@ use chartroom_protocol::ids::{QuestionId, SessionId, TurnId};
 use chartroom_protocol::session::{AnswerParams, Decision};
 use chartroom_protocol::stream::Origin;
 use chartroom_protocol::upsert::UpsertBody;
-use chartroom_providers::Patience;
+use chartroom_providers::Timeouts;
 use chartroom_providers::acp::{AcpConfig, AcpProvider};
 use chartroom_sessions::{History, LoadOptions, Provider, ProviderOutput, ProviderSession};
 use chartroom_testkit::fakes;
 use futures_util::StreamExt;
 
-use crate::stage::{Stage, lives, message, patience, send, until};
+use crate::stage::{Stage, lives, message, send, timeouts, until};
 
 fn provider(stage: &Stage, variables: &[(&str, &str)]) -> AcpProvider {
     let config =
-        AcpConfig { patience: patience(), ..AcpConfig::agent(stage.command(fakes::acp(), variables)) };
+        AcpConfig { timeouts: timeouts(), ..AcpConfig::agent(stage.command(fakes::acp(), variables)) };
     AcpProvider::new(stage.gate.clone(), config)
 }
 
@@ -241,9 +241,9 @@ async fn an_agent_that_exits_or_never_answers_fails_the_creation() {
     assert!(error.message.ends_with("fake acp cannot start today"), "{}", error.message);
 
     let short = Duration::from_millis(300);
-    let patience = Patience { ready: short, answer: short, goodbye: short };
+    let timeouts = Timeouts { ready: short, answer: short, end: short };
     let command = stage.command(fakes::acp(), &[("FAKE_ACP", "mute")]);
-    let provider = AcpProvider::new(stage.gate.clone(), AcpConfig { patience, ..AcpConfig::agent(command) });
+    let provider = AcpProvider::new(stage.gate.clone(), AcpConfig { timeouts, ..AcpConfig::agent(command) });
     let error = provider.create_session(stage.create()).await.err().expect("the fake never answers");
     assert_eq!(error.code, ErrorCode::SessionCreateFailed);
     assert!(error.message.contains("did not answer"), "{}", error.message);

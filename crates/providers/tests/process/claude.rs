@@ -7,18 +7,18 @@ use chartroom_protocol::context::{ContextCategory, ContextUse};
 use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::{QuestionId, SessionId, TurnId};
 use chartroom_protocol::session::{AnswerParams, Decision};
-use chartroom_providers::Patience;
+use chartroom_providers::Timeouts;
 use chartroom_providers::claude::{ClaudeConfig, ClaudeProvider};
 use chartroom_sessions::{Provider, ProviderSession};
 use chartroom_testkit::fakes;
 use chartroom_testkit::project::Project;
 use futures_util::StreamExt;
 
-use crate::stage::{Stage, lives, message, patience, send, until};
+use crate::stage::{Stage, lives, message, send, timeouts, until};
 
 fn provider(stage: &Stage, variables: &[(&str, &str)]) -> ClaudeProvider {
     let command = stage.command(fakes::claude(), variables);
-    let config = ClaudeConfig { command, patience: patience(), warm_processes: Some(0), instruments: None };
+    let config = ClaudeConfig { command, timeouts: timeouts(), warm_processes: Some(0), agent_tools: None };
     ClaudeProvider::new(stage.gate.clone(), config)
 }
 
@@ -125,8 +125,8 @@ async fn a_cli_that_never_answers_is_ended_and_the_creation_fails() {
     let stage = Stage::new();
     let command = stage.command(fakes::claude(), &[("FAKE_CLAUDE", "mute")]);
     let short = Duration::from_millis(300);
-    let patience = Patience { ready: short, answer: short, goodbye: short };
-    let config = ClaudeConfig { command, patience, warm_processes: Some(0), instruments: None };
+    let timeouts = Timeouts { ready: short, answer: short, end: short };
+    let config = ClaudeConfig { command, timeouts, warm_processes: Some(0), agent_tools: None };
     let provider = ClaudeProvider::new(stage.gate.clone(), config);
     let error = provider.create_session(stage.create()).await.err().expect("the fake never answers");
     assert_eq!(error.code, ErrorCode::SessionCreateFailed);
@@ -290,9 +290,9 @@ async fn a_message_of_5_mb_arrives_whole() {
 async fn an_interrupt_that_is_not_answered_says_so() {
     let stage = Stage::new();
     let command = stage.command(fakes::claude(), &[]);
-    let patience =
-        Patience { answer: Duration::from_millis(200), goodbye: Duration::from_millis(200), ..patience() };
-    let config = ClaudeConfig { command, patience, warm_processes: Some(0), instruments: None };
+    let timeouts =
+        Timeouts { answer: Duration::from_millis(200), end: Duration::from_millis(200), ..timeouts() };
+    let config = ClaudeConfig { command, timeouts, warm_processes: Some(0), agent_tools: None };
     let provider = ClaudeProvider::new(stage.gate.clone(), config);
     let session = provider.create_session(stage.create()).await.expect("the fake starts");
     send(&session, "t1", "silent").await;
@@ -394,8 +394,8 @@ async fn a_process_that_does_not_tell_what_fills_its_context_is_not_waited_for_f
     let stage = Stage::new();
     let command = stage.command(fakes::claude(), &[]);
     let short = Duration::from_millis(200);
-    let patience = Patience { answer: short, goodbye: short, ..patience() };
-    let config = ClaudeConfig { command, patience, warm_processes: Some(0), instruments: None };
+    let timeouts = Timeouts { answer: short, end: short, ..timeouts() };
+    let config = ClaudeConfig { command, timeouts, warm_processes: Some(0), agent_tools: None };
     let provider = ClaudeProvider::new(stage.gate.clone(), config);
     let session = provider.create_session(stage.create()).await.expect("the fake starts");
     send(&session, "t1", "silent").await;
@@ -411,7 +411,7 @@ async fn a_process_that_does_not_tell_what_fills_its_context_is_not_waited_for_f
 async fn a_warm_process_is_handed_out_once() {
     let stage = Stage::new();
     let command = stage.command(fakes::claude(), &[]);
-    let config = ClaudeConfig { command, patience: patience(), warm_processes: Some(1), instruments: None };
+    let config = ClaudeConfig { command, timeouts: timeouts(), warm_processes: Some(1), agent_tools: None };
     let provider = ClaudeProvider::new(stage.gate.clone(), config);
     provider.project_opened(stage.project.root());
     let mut ids = Vec::new();

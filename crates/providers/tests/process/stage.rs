@@ -11,7 +11,7 @@ use chartroom_protocol::ids::{CliType, TurnId};
 use chartroom_protocol::session::{QuestionBody, SendParams};
 use chartroom_protocol::turn::TurnEvent;
 use chartroom_protocol::upsert::{UpsertBody, UpsertStatus};
-use chartroom_providers::Patience;
+use chartroom_providers::Timeouts;
 use chartroom_providers::launch::AgentCommand;
 use chartroom_sessions::{CreateOptions, LoadOptions, ProviderOutput, ProviderSession};
 use chartroom_testkit::{fakes, project::Project};
@@ -96,12 +96,8 @@ fn environment(home: &Project) -> BTreeMap<OsString, OsString> {
 }
 
 /// Short where a test waits for the end of it, long elsewhere.
-pub(crate) fn patience() -> Patience {
-    Patience {
-        ready: Duration::from_secs(60),
-        answer: Duration::from_secs(60),
-        goodbye: Duration::from_secs(10),
-    }
+pub(crate) fn timeouts() -> Timeouts {
+    Timeouts { ready: Duration::from_secs(60), answer: Duration::from_secs(60), end: Duration::from_secs(10) }
 }
 
 pub(crate) fn message(text: &str) -> SendParams {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use chartroom_protocol::ids::QuestionId;
 use chartroom_protocol::session::{AnswerParams, Decision};
+use chartroom_providers::agent_tools::{AgentTools, ToolUse};
 use chartroom_providers::claude::{ClaudeConfig, ClaudeProvider};
-use chartroom_providers::instruments::{Instruments, ToolUse};
 use chartroom_sessions::{Provider, ProviderSession};
 use chartroom_testkit::model_api::ModelApi;
 use chartroom_testkit::tools;
@@ -163,7 +163,7 @@ struct Board {
 }
 
 #[async_trait]
-impl Instruments for Board {
+impl AgentTools for Board {
     fn mcp_servers(&self) -> Vec<String> {
         vec!["board".to_owned()]
     }
@@ -190,12 +190,12 @@ impl Instruments for Board {
 }
 
 #[tokio::test]
-async fn the_agent_has_the_instruments_that_it_is_lent() {
+async fn the_agent_has_the_tools_that_it_is_given() {
     let (stage, api) = (Stage::new(), ModelApi::start().await);
     let board = Arc::new(Board::default());
-    let lent = Arc::clone(&board);
+    let shared = Arc::clone(&board);
     let mut config = config(&stage, &api);
-    config.instruments = Some(Arc::new(move |_: &Path| Some(Arc::clone(&lent) as Arc<dyn Instruments>)));
+    config.agent_tools = Some(Arc::new(move |_: &Path| Some(Arc::clone(&shared) as Arc<dyn AgentTools>)));
     let provider = ClaudeProvider::new(stage.gate.clone(), config);
     let mut options = stage.create();
     options.mode = Some("acceptEdits".to_owned());

@@ -24,7 +24,7 @@ impl Actor {
             Agent::Running { handle, .. } if !pending.stale => Arc::clone(handle),
             Agent::Running { .. } | Agent::Absent | Agent::Opening { .. } => {
                 // Who asked is gone; the answer goes to its successor in words.
-                let message = in_words(&pending.question, &params);
+                let message = answer_text(&pending.question, &params);
                 let accepted = self.accept(SendParams { message, images: Vec::new() }).await;
                 if accepted.is_ok() {
                     self.close_question(&params.question_id).await;
@@ -66,7 +66,7 @@ impl Actor {
 }
 
 /// Says an answer as a message.
-fn in_words(question: &Question, params: &AnswerParams) -> String {
+fn answer_text(question: &Question, params: &AnswerParams) -> String {
     let mut words = String::new();
     match (&question.body, params.decision) {
         (QuestionBody::Permission { tool_name, tool_arguments, .. }, decision) => {

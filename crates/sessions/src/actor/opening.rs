@@ -41,7 +41,7 @@ pub(super) struct Imported {
 
 impl Actor {
     pub(super) fn load(&mut self, reply: Reply<SessionResponse>) {
-        self.notice_death();
+        self.notice_exit();
         match &mut self.agent {
             Agent::Running { .. } => answer(reply, Ok(self.response())),
             Agent::Opening { waiting, .. } => waiting.push(reply),
@@ -53,7 +53,7 @@ impl Actor {
     }
 
     /// An agent that died between turns is as good as none; a message or a load starts another.
-    pub(super) fn notice_death(&mut self) {
+    pub(super) fn notice_exit(&mut self) {
         if self.turns.is_empty() && matches!(&self.agent, Agent::Running { handle, .. } if !handle.is_alive())
         {
             self.agent = Agent::Absent;
@@ -138,7 +138,7 @@ impl Actor {
         match opened.result {
             Ok(session) => {
                 self.agent = Agent::Running { handle: session.handle, outputs: session.outputs };
-                self.hear_waiting().await;
+                self.drain_outputs().await;
                 self.dead = None;
                 self.session.killed = false;
                 let mut change = SessionChange { killed: Some(false), ..SessionChange::default() };

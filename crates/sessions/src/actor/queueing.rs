@@ -22,7 +22,7 @@ impl Actor {
     }
 
     pub(super) async fn accept(&mut self, params: SendParams) -> Result<SendResponse, ProviderError> {
-        self.notice_death();
+        self.notice_exit();
         if matches!(self.agent, Agent::Absent) {
             self.check_ready()?;
         }

@@ -102,7 +102,7 @@ impl Actor {
         };
         actor.fail_everything(&ErrorDetail { code: "PROCESS_CRASH".to_owned(), message: STOPPED.to_owned() });
         // What the agent has said already is there before anybody looks.
-        actor.hear_waiting().await;
+        actor.drain_outputs().await;
         actor.stage_status();
         actor.flush().await;
         Ok(actor)

@@ -32,7 +32,7 @@ fn connect() -> Client {
     let closing = CancellationToken::new();
     let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
     let place = Place { _permit: Arc::new(permit) };
-    let server = tokio::spawn(converse(far_end, door, closing.clone(), place));
+    let server = tokio::spawn(serve_connection(far_end, door, closing.clone(), place));
     Client { pipe, closing, server, _home: home }
 }
 
@@ -202,7 +202,7 @@ async fn a_web_socket_message_above_the_limit_is_refused_by_its_head() {
     socket.write_all(&frame).await.unwrap();
     let mut answer = Vec::new();
     socket.read_to_end(&mut answer).await.unwrap();
-    let goodbye = [&1009_u16.to_be_bytes()[..], b"the message is too large: 16 MB at most"].concat();
-    let close = [&[0x88, u8::try_from(goodbye.len()).unwrap()][..], &goodbye].concat();
+    let reason = [&1009_u16.to_be_bytes()[..], b"the message is too large: 16 MB at most"].concat();
+    let close = [&[0x88, u8::try_from(reason.len()).unwrap()][..], &reason].concat();
     assert!(answer.ends_with(&close), "{}", String::from_utf8_lossy(&answer));
 }

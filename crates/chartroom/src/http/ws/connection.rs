@@ -17,7 +17,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::commands::{self, Done, Effect};
-use super::feeds::{Feeds, Said};
+use super::feeds::{Feeds, FromFeed};
 use crate::app::App;
 
 /// A browser answers pings by itself, so silence means that it is gone.
@@ -45,7 +45,7 @@ pub(super) struct Connection {
 
 enum Event {
     Incoming(Option<Result<Message, axum::Error>>),
-    Said(Said),
+    FromFeed(FromFeed),
     Done(Done),
     Overview(Result<(SessionId, Frame), broadcast::error::RecvError>),
     ProjectsChanged,
@@ -77,28 +77,28 @@ impl Connection {
     }
 
     pub(super) async fn run(mut self) {
-        let end = match self.converse().await {
+        let end = match self.run_until_end().await {
             Ok(never) => match never {},
             Err(end) => end,
         };
         if let End::Close(code, reason) = end {
             let close = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
             if tokio::time::timeout(Duration::from_secs(1), self.outgoing.send(close)).await.is_err() {
-                tracing::debug!("a socket did not take its goodbye");
+                tracing::debug!("a socket did not take its close frame");
             }
         }
     }
 
-    async fn converse(&mut self) -> Result<std::convert::Infallible, End> {
+    async fn run_until_end(&mut self) -> Result<std::convert::Infallible, End> {
         let closing = self.app.closing().clone();
-        let mut heard = Instant::now();
-        let mut ping = tokio::time::interval_at(heard + PING, PING);
+        let mut last_received = Instant::now();
+        let mut ping = tokio::time::interval_at(last_received + PING, PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        self.greet().await?;
+        self.send_greeting().await?;
         loop {
             let event = tokio::select! {
                 message = self.incoming.next() => Event::Incoming(message),
-                said = self.feeds.next() => Event::Said(said),
+                said = self.feeds.next() => Event::FromFeed(said),
                 Some(done) = self.commands.next(), if !self.commands.is_empty() => Event::Done(done),
                 news = self.overview.recv() => Event::Overview(news),
                 Ok(()) = self.projects.changed() => Event::ProjectsChanged,
@@ -107,10 +107,10 @@ impl Connection {
             };
             match event {
                 Event::Incoming(message) => {
-                    heard = Instant::now();
-                    self.hear(message).await?;
+                    last_received = Instant::now();
+                    self.handle_message(message).await?;
                 }
-                Event::Said(said) => self.say_all(said).await?,
+                Event::FromFeed(said) => self.send_all(said).await?,
                 Event::Done(done) => self.finish(done).await?,
                 Event::Overview(Ok((session_id, frame))) => {
                     if !self.feeds.follows(&session_id) {
@@ -123,14 +123,14 @@ impl Connection {
                     return Err(End::Close(close_code::AWAY, "the server is stopping"));
                 }
                 Event::ProjectsChanged => self.send_projects().await?,
-                Event::Ping if heard.elapsed() > SILENCE => return Err(End::Gone),
+                Event::Ping if last_received.elapsed() > SILENCE => return Err(End::Gone),
                 Event::Ping => self.write(Message::Ping(Vec::new().into())).await?,
             }
         }
     }
 
     /// Tells a new page how things stand.
-    async fn greet(&mut self) -> Result<(), End> {
+    async fn send_greeting(&mut self) -> Result<(), End> {
         self.projects.mark_unchanged();
         self.send_projects().await?;
         for agent in self.app.sessions().agents() {
@@ -149,7 +149,7 @@ impl Connection {
         }
     }
 
-    async fn hear(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<(), End> {
+    async fn handle_message(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<(), End> {
         match message {
             Some(Ok(Message::Text(text))) => self.command(&text).await,
             Some(Ok(Message::Binary(_))) => {
@@ -209,17 +209,17 @@ impl Connection {
     }
 
     /// Writes a frame and whatever else is ready, then flushes once.
-    async fn say_all(&mut self, first: Said) -> Result<(), End> {
+    async fn send_all(&mut self, first: FromFeed) -> Result<(), End> {
         let mut said = Some(first);
         let mut n_written = 0;
         while let Some(now) = said {
             match now {
-                Said::Frame(frame) => {
+                FromFeed::Frame(frame) => {
                     let message = Message::text(frame.json.to_string());
                     in_time(self.outgoing.feed(message)).await?;
                 }
-                Said::Ended(_, None) => {}
-                Said::Ended(session_id, Some(error)) => {
+                FromFeed::Ended(_, None) => {}
+                FromFeed::Ended(session_id, Some(error)) => {
                     let message = format!("session {session_id} cannot be followed: {error}");
                     self.send(&ServerFrame::Error { request_id: None, code: None, message }).await?;
                 }

@@ -19,7 +19,7 @@ pub(super) struct Feeds {
 type Step = Option<(Feed, AbortHandle, Result<Option<Frame>, StoreError>)>;
 
 /// What a feed said.
-pub(super) enum Said {
+pub(super) enum FromFeed {
     Frame(Frame),
     /// It says nothing more; why, if that is an error.
     Ended(SessionId, Option<StoreError>),
@@ -47,7 +47,7 @@ impl Feeds {
     }
 
     /// Waits for the next frame of any feed; for ever when there is none. May be dropped at any await.
-    pub(super) async fn next(&mut self) -> Said {
+    pub(super) async fn next(&mut self) -> FromFeed {
         loop {
             match self.waiting.next().await {
                 None => std::future::pending().await,
@@ -62,15 +62,15 @@ impl Feeds {
                             let (next, registration) = AbortHandle::new_pair();
                             self.followed.insert(session_id, next.clone());
                             self.wait(feed, next, registration);
-                            return Said::Frame(frame);
+                            return FromFeed::Frame(frame);
                         }
                         Ok(None) => {
                             self.followed.remove(&session_id);
-                            return Said::Ended(session_id, None);
+                            return FromFeed::Ended(session_id, None);
                         }
                         Err(error) => {
                             self.followed.remove(&session_id);
-                            return Said::Ended(session_id, Some(error));
+                            return FromFeed::Ended(session_id, Some(error));
                         }
                     }
                 }

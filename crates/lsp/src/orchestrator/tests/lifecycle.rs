@@ -147,7 +147,7 @@ async fn the_end_of_the_service_shuts_every_server_down_and_forgets() {
 async fn an_idle_server_is_stopped_and_starts_again_when_needed() {
     let config = json!({ "idleTimeout": 60_000 });
     let rehearsal = Rehearsal::with_config(FILE, &[("alpha", Behaviour::default())], config);
-    let house = tokio::spawn(super::super::Orchestrator::keep_house(std::sync::Arc::downgrade(
+    let housekeeping = tokio::spawn(super::super::Orchestrator::run_housekeeping(std::sync::Arc::downgrade(
         &rehearsal.orchestrator,
     )));
     rehearsal.check("a.foo").await;
@@ -157,7 +157,7 @@ async fn an_idle_server_is_stopped_and_starts_again_when_needed() {
     assert_eq!(rehearsal.status("alpha"), [ServerState::Unavailable]);
     assert_eq!(rehearsal.check("a.foo").await, [BROKEN]);
     assert_eq!(rehearsal.fakes.n_launched(), 2);
-    house.abort();
+    housekeeping.abort();
 }
 
 #[tokio::test(start_paused = true)]

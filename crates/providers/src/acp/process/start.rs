@@ -23,10 +23,10 @@ use tokio::sync::mpsc;
 use super::task::Task;
 use super::{AcpHandle, COMMANDS, EVENTS, Event, Listener, OUTPUTS};
 use crate::acp::options::Offered;
-use crate::acp::translate::{Heard, Translator};
+use crate::acp::translate::{Translated, Translator};
 use crate::json::{optional_text, text};
-use crate::launch::last_words;
-use crate::patience::Patience;
+use crate::launch::exit_reason;
+use crate::timeouts::Timeouts;
 
 /// A longer message is read past and logged: images fit, a runaway does not.
 const MAX_MESSAGE: usize = 32 * 1024 * 1024;
@@ -55,7 +55,7 @@ pub(in crate::acp) async fn start(
     project_dir: &Path,
     mcp_servers: Vec<Value>,
     beginning: Beginning<'_>,
-    patience: Patience,
+    timeouts: Timeouts,
 ) -> Result<ProviderSession, ProviderError> {
     let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(ProviderError::create_failed("the agent was started without pipes"));
@@ -75,20 +75,19 @@ pub(in crate::acp) async fn start(
         Beginning::Load { session_id, .. } => Some((*session_id).clone()),
     };
     let opening = open(&peer, &mut events, provider_id, project_dir, mcp_servers, beginning);
-    let opened = match tokio::time::timeout(patience.ready, opening).await {
+    let opened = match tokio::time::timeout(timeouts.ready, opening).await {
         Ok(Ok(opened)) => opened,
         Ok(Err(Refusal::Error(error))) => {
-            child.end(patience.goodbye).await;
+            child.end(timeouts.end).await;
             return Err(error);
         }
         Ok(Err(Refusal::Gone)) => {
-            let message =
-                format!("{label}, before it was ready, {}", last_words(child, patience.goodbye).await);
+            let message = format!("{label}, before it was ready, {}", exit_reason(child, timeouts.end).await);
             return Err(ProviderError::create_failed(message));
         }
         Err(_elapsed) => {
-            child.end(patience.goodbye).await;
-            let seconds = patience.ready.as_secs_f32();
+            child.end(timeouts.end).await;
+            let seconds = timeouts.ready.as_secs_f32();
             let message = format!("{label} did not answer within {seconds} s of its start and was ended");
             return Err(ProviderError::create_failed(message));
         }
@@ -105,7 +104,7 @@ pub(in crate::acp) async fn start(
         translator: Translator::new(known_as.unwrap_or_else(|| opened.session_id.clone()), provider_id),
         pump,
         offered: opened.offered,
-        patience,
+        timeouts,
         questions: std::collections::BTreeMap::new(),
         n_questions: 0,
         events: sender,
@@ -236,7 +235,7 @@ struct Replay {
     n_turns: u32,
     order: Vec<String>,
     items: HashMap<String, Upsert>,
-    /// Whether what was said is kept; if not, only what can be chosen is heard.
+    /// Whether what was said is kept; if not, only what can be chosen is translated.
     is_wanted: bool,
 }
 
@@ -266,30 +265,30 @@ impl Replay {
             self.n_turns += 1;
             // Counted, so that loading again makes the same ids.
             let turn_id = TurnId(format!("{}:history:{}", self.session_id, self.n_turns));
-            let heard = self.translator.begin(&timestamp, turn_id, "");
-            self.hear(heard, offered);
+            let translated = self.translator.begin(&timestamp, turn_id, "");
+            self.apply(translated, offered);
         }
-        let heard = self.translator.update(&timestamp, update);
-        self.hear(heard, offered);
+        let translated = self.translator.update(&timestamp, update);
+        self.apply(translated, offered);
     }
 
     fn end_turn(&mut self, timestamp: &str) {
-        let heard = self.translator.answered(timestamp, Ok(&json!({"stopReason": "end_turn"})));
-        self.hear(heard, &mut Offered::default());
+        let translated = self.translator.answered(timestamp, Ok(&json!({"stopReason": "end_turn"})));
+        self.apply(translated, &mut Offered::default());
     }
 
-    fn hear(&mut self, heard: Vec<Heard>, offered: &mut Offered) {
-        for heard in heard {
-            match heard {
-                Heard::Event(envelope) => {
+    fn apply(&mut self, translated: Vec<Translated>, offered: &mut Offered) {
+        for translated in translated {
+            match translated {
+                Translated::Event(envelope) => {
                     for output in self.processor.push(self.clock.now(), &envelope) {
                         if let StreamOutput::Upsert(upsert) = output {
                             self.keep(upsert);
                         }
                     }
                 }
-                Heard::Options(update) => offered.take(&update),
-                Heard::Note(_) => {}
+                Translated::Options(update) => offered.take(&update),
+                Translated::Note(_) => {}
             }
         }
     }

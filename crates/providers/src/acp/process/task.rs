@@ -18,9 +18,9 @@ use tokio::sync::{mpsc, oneshot};
 use super::{Command, Event, Reply};
 use crate::acp::options::Offered;
 use crate::acp::permission::{self, Permission};
-use crate::acp::translate::{Heard, Translator, prompt_error};
-use crate::launch::last_words;
-use crate::patience::Patience;
+use crate::acp::translate::{Translated, Translator, prompt_error};
+use crate::launch::exit_reason;
+use crate::timeouts::Timeouts;
 
 pub(super) struct Task {
     pub(super) child: Child,
@@ -29,7 +29,7 @@ pub(super) struct Task {
     pub(super) translator: Translator,
     pub(super) pump: Pump,
     pub(super) offered: Offered,
-    pub(super) patience: Patience,
+    pub(super) timeouts: Timeouts,
     pub(super) questions: BTreeMap<QuestionId, (Permission, oneshot::Sender<Value>)>,
     pub(super) n_questions: u64,
     /// For the answers to prompts, which come in their place among the updates.
@@ -66,7 +66,7 @@ impl Task {
         drop(commands);
         let killed = killed_by.is_some();
         if killed {
-            self.say_goodbye(&mut events).await;
+            self.end_gracefully(&mut events).await;
         }
         self.end(killed).await;
         if let Some(Some(reply)) = killed_by {
@@ -79,8 +79,8 @@ impl Task {
         match event {
             Event::Update(update) => {
                 let timestamp = self.now();
-                let heard = self.translator.update(&timestamp, &update);
-                self.hear(heard).await;
+                let translated = self.translator.update(&timestamp, &update);
+                self.apply(translated).await;
             }
             Event::Permission { params, reply } => {
                 self.n_questions += 1;
@@ -88,8 +88,8 @@ impl Task {
                 let permission = Permission::read(question_id.clone(), &params);
                 let tool_call = params.get("toolCall").cloned().unwrap_or_default();
                 let timestamp = self.now();
-                let heard = self.translator.asked(&timestamp, &tool_call);
-                self.hear(heard).await;
+                let translated = self.translator.asked(&timestamp, &tool_call);
+                self.apply(translated).await;
                 let question = permission.question(self.now());
                 self.questions.insert(question_id, (permission, reply));
                 self.pump.output(ProviderOutput::Question(question)).await;
@@ -100,7 +100,7 @@ impl Task {
 
     async fn answered(&mut self, answer: Result<Value, RpcError>) {
         let timestamp = self.now();
-        let heard = match &answer {
+        let translated = match &answer {
             Ok(answer) => self.translator.answered(&timestamp, Ok(answer)),
             // The end of the process ends the turn, and knows why.
             Err(RpcError::Closed { .. }) => return,
@@ -115,15 +115,15 @@ impl Task {
         };
         // A turn that is over waits for nobody.
         self.withdraw_questions().await;
-        self.hear(heard).await;
+        self.apply(translated).await;
     }
 
-    async fn hear(&mut self, heard: Vec<Heard>) {
-        for heard in heard {
-            match heard {
-                Heard::Event(envelope) => self.pump.push(&envelope).await,
-                Heard::Note(note) => self.pump.output(ProviderOutput::Note(note)).await,
-                Heard::Options(update) => {
+    async fn apply(&mut self, translated: Vec<Translated>) {
+        for translated in translated {
+            match translated {
+                Translated::Event(envelope) => self.pump.push(&envelope).await,
+                Translated::Note(note) => self.pump.output(ProviderOutput::Note(note)).await,
+                Translated::Options(update) => {
                     self.offered.take(&update);
                     self.show_options().await;
                 }
@@ -174,8 +174,8 @@ impl Task {
         }
         let model = self.offered.options.model.clone().unwrap_or_default();
         let timestamp = self.now();
-        let heard = self.translator.begin(&timestamp, turn_id, &model);
-        self.hear(heard).await;
+        let translated = self.translator.begin(&timestamp, turn_id, &model);
+        self.apply(translated).await;
         let images = message
             .images
             .into_iter()
@@ -219,9 +219,9 @@ impl Task {
     }
 
     fn ask_in_background(&self, method: &'static str, params: Value, reply: Reply) {
-        let (peer, patience) = (self.peer.clone(), self.patience.answer);
+        let (peer, timeouts) = (self.peer.clone(), self.timeouts.answer);
         tokio::spawn(async move {
-            let answer = peer.request_timeout(method, params, patience).await;
+            let answer = peer.request_timeout(method, params, timeouts).await;
             let answer = answer.map(drop).map_err(|error| {
                 ProviderError::protocol(format!("the agent refused {method}: {error}")).with_cause(error)
             });
@@ -233,23 +233,23 @@ impl Task {
         self.pump.output(ProviderOutput::Options(self.offered.options.clone())).await;
     }
 
-    /// Cancels a running turn and hears it out for a moment: it still tells its end.
-    async fn say_goodbye(&mut self, events: &mut mpsc::Receiver<Event>) {
+    /// Cancels a running turn and reads on for a moment: it still reports its end.
+    async fn end_gracefully(&mut self, events: &mut mpsc::Receiver<Event>) {
         if !self.translator.is_working() {
             return;
         }
         if let Err(error) = self.cancel().await {
             tracing::debug!(%error, "the agent could not be asked to stop");
         }
-        let goodbye = self.patience.goodbye;
-        let hear_out = async {
+        let limit = self.timeouts.end;
+        let drain = async {
             while self.translator.is_working()
                 && let Some(event) = events.recv().await
             {
                 self.event(event).await;
             }
         };
-        if tokio::time::timeout(goodbye, hear_out).await.is_err() {
+        if tokio::time::timeout(limit, drain).await.is_err() {
             tracing::debug!("the agent did not end its turn");
         }
     }
@@ -258,10 +258,10 @@ impl Task {
     async fn end(mut self, killed: bool) {
         let label = self.child.label().to_owned();
         let message = if killed {
-            self.child.end(self.patience.goodbye).await;
+            self.child.end(self.timeouts.end).await;
             "the session was ended".to_owned()
         } else {
-            format!("{label} {}", last_words(self.child, self.patience.goodbye).await)
+            format!("{label} {}", exit_reason(self.child, self.timeouts.end).await)
         };
         self.pump.destroy(&ProviderError::process_crash(&message).detail()).await;
         for (question_id, _) in std::mem::take(&mut self.questions) {

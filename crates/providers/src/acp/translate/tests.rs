@@ -4,7 +4,7 @@ use chartroom_protocol::ids::{SessionId, TurnId};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use super::{Heard, Translator, prompt_error};
+use super::{Translated, Translator, prompt_error};
 use crate::script::Printer;
 
 /// When everything is said.
@@ -28,7 +28,7 @@ fn check_messages(messages: &[Value], expected: Expect) {
     let mut printer = Printer::new();
     print(&mut printer, translator.begin(AT, TurnId::from("t1"), "gpt-5.4"));
     for message in messages {
-        let heard = if let Some(update) = message.pointer("/params/update") {
+        let translated = if let Some(update) = message.pointer("/params/update") {
             translator.update(AT, update)
         } else if let Some(error) = message.get("error") {
             let error = prompt_error(error["message"].as_str().unwrap_or_default(), error.get("data"));
@@ -36,17 +36,17 @@ fn check_messages(messages: &[Value], expected: Expect) {
         } else {
             translator.answered(AT, Ok(&message["result"]))
         };
-        print(&mut printer, heard);
+        print(&mut printer, translated);
     }
     expected.assert_eq(&printer.printed);
 }
 
-fn print(printer: &mut Printer, heard: Vec<Heard>) {
-    for heard in heard {
-        match heard {
-            Heard::Event(envelope) => printer.push(&envelope),
-            Heard::Note(note) => printer.line(&format!("note     {}", note.as_deref().unwrap_or("-"))),
-            Heard::Options(update) => printer.line(&format!("options  {}", update["sessionUpdate"])),
+fn print(printer: &mut Printer, translated: Vec<Translated>) {
+    for translated in translated {
+        match translated {
+            Translated::Event(envelope) => printer.push(&envelope),
+            Translated::Note(note) => printer.line(&format!("note     {}", note.as_deref().unwrap_or("-"))),
+            Translated::Options(update) => printer.line(&format!("options  {}", update["sessionUpdate"])),
         }
     }
 }

@@ -19,12 +19,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::codec::FramedRead;
 
 use super::{Command, ControlAnswer};
+use crate::agent_tools::{AgentTools, ToolUse};
 use crate::claude::control::{self, Permission};
-use crate::claude::translate::{Heard, Translator};
-use crate::instruments::{Instruments, ToolUse};
+use crate::claude::translate::{Translated, Translator};
 use crate::json::text;
-use crate::launch::last_words;
-use crate::patience::Patience;
+use crate::launch::exit_reason;
+use crate::timeouts::Timeouts;
 
 /// A longer line is read past and reported: images fit, a runaway does not.
 const MAX_LINE: usize = 32 * 1024 * 1024;
@@ -40,8 +40,8 @@ pub(super) struct Task {
     translator: Translator,
     pump: Pump,
     project_dir: PathBuf,
-    instruments: Option<Arc<dyn Instruments>>,
-    patience: Patience,
+    agent_tools: Option<Arc<dyn AgentTools>>,
+    timeouts: Timeouts,
     /// Our control requests that wait for their answer.
     asked: HashMap<String, oneshot::Sender<ControlAnswer>>,
     n_asked: u64,
@@ -65,8 +65,8 @@ impl Task {
         session_id: SessionId,
         mut child: Child,
         project_dir: &Path,
-        instruments: Option<Arc<dyn Instruments>>,
-        patience: Patience,
+        agent_tools: Option<Arc<dyn AgentTools>>,
+        timeouts: Timeouts,
         outputs: mpsc::Sender<ProviderOutput>,
     ) -> Result<Self, ProviderError> {
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
@@ -81,8 +81,8 @@ impl Task {
             translator: Translator::new(session_id),
             pump: Pump::new(ProcessorConfig::default(), outputs),
             project_dir: project_dir.to_path_buf(),
-            instruments,
-            patience,
+            agent_tools,
+            timeouts,
             asked: HashMap::new(),
             n_asked: 0,
             questions: BTreeMap::new(),
@@ -98,7 +98,7 @@ impl Task {
         alive: Arc<AtomicBool>,
     ) {
         let mut ready = Some(ready);
-        let initialize = control::initialize(self.instruments.as_deref());
+        let initialize = control::initialize(self.agent_tools.as_deref());
         let mut initialized = self.ask(initialize).ok();
         let killed_by = loop {
             let event = tokio::select! {
@@ -130,7 +130,7 @@ impl Task {
         drop(commands);
         let killed = killed_by.is_some();
         if killed {
-            self.say_goodbye().await;
+            self.end_gracefully().await;
         }
         let message = self.end(killed).await;
         if let Some(ready) = ready {
@@ -209,16 +209,16 @@ impl Task {
             }
         };
         let now = self.pump.clock().now();
-        for heard in self.translator.line(&now, &line) {
-            self.hear(heard).await;
+        for translated in self.translator.line(&now, &line) {
+            self.apply(translated).await;
         }
     }
 
-    async fn hear(&mut self, heard: Heard) {
-        match heard {
-            Heard::Event(envelope) => self.pump.push(&envelope).await,
-            Heard::Note(note) => self.pump.output(ProviderOutput::Note(note)).await,
-            Heard::Init { model, mode } => {
+    async fn apply(&mut self, translated: Translated) {
+        match translated {
+            Translated::Event(envelope) => self.pump.push(&envelope).await,
+            Translated::Note(note) => self.pump.output(ProviderOutput::Note(note)).await,
+            Translated::Init { model, mode } => {
                 let (model, mode) = (Some(model), Some(mode));
                 if self.options.model != model || self.options.mode != mode {
                     self.options.model = model;
@@ -226,20 +226,20 @@ impl Task {
                     self.pump.output(ProviderOutput::Options(self.options.clone())).await;
                 }
             }
-            Heard::Answered { request_id, outcome } => {
+            Translated::Answered { request_id, outcome } => {
                 if let Some(asker) = self.asked.remove(&request_id) {
                     // An asker whose patience ended does not listen any more.
                     asker.send(outcome).ok();
                 }
             }
-            Heard::Withdrawn { request_id } => self.close_question(&QuestionId(request_id)).await,
-            Heard::Asked { request_id, request } => self.asked_by_claude(request_id, request).await,
+            Translated::Withdrawn { request_id } => self.close_question(&QuestionId(request_id)).await,
+            Translated::Asked { request_id, request } => self.asked_by_claude(request_id, request).await,
         }
     }
 
     async fn asked_by_claude(&mut self, request_id: String, request: Value) {
         match text(&request, "/subtype") {
-            "can_use_tool" if self.runs_unasked(&request) => {
+            "can_use_tool" if self.needs_no_permission(&request) => {
                 let input = request.get("input").cloned().unwrap_or_else(|| json!({}));
                 let allowed = json!({"behavior": "allow", "updatedInput": input});
                 if let Err(error) = self.write(control::success(&request_id, &allowed)) {
@@ -252,13 +252,13 @@ impl Task {
                 self.questions.insert(permission.question_id(), permission);
                 self.pump.output(ProviderOutput::Question(question)).await;
             }
-            "mcp_message" | "hook_callback" if self.instruments.is_some() => {
-                let instruments = self.instruments.clone();
+            "mcp_message" | "hook_callback" if self.agent_tools.is_some() => {
+                let agent_tools = self.agent_tools.clone();
                 let stdin = self.stdin.clone();
                 let cwd = self.project_dir.clone();
                 tokio::spawn(async move {
-                    let Some(instruments) = instruments else { return };
-                    let response = lend(instruments.as_ref(), &request, cwd).await;
+                    let Some(agent_tools) = agent_tools else { return };
+                    let response = answer_tool_request(agent_tools.as_ref(), &request, cwd).await;
                     if stdin.send(control::success(&request_id, &response)).await.is_err() {
                         tracing::debug!("claude was gone before its question was answered");
                     }
@@ -273,9 +273,11 @@ impl Task {
         }
     }
 
-    fn runs_unasked(&self, request: &Value) -> bool {
+    fn needs_no_permission(&self, request: &Value) -> bool {
         let input = request.get("input").unwrap_or(&Value::Null);
-        self.instruments.as_ref().is_some_and(|lent| lent.runs_unasked(text(request, "/tool_name"), input))
+        self.agent_tools
+            .as_ref()
+            .is_some_and(|tools| tools.needs_no_permission(text(request, "/tool_name"), input))
     }
 
     async fn answer(&mut self, params: &AnswerParams) -> Result<(), ProviderError> {
@@ -322,26 +324,26 @@ impl Task {
         })
     }
 
-    /// Asks the process to end, and hears it out for a moment: an interrupted turn still tells its end.
-    async fn say_goodbye(&mut self) {
-        let mut farewell = Vec::new();
+    /// Asks the process to end, and reads on for a moment: an interrupted turn still reports its end.
+    async fn end_gracefully(&mut self) {
+        let mut requests = Vec::new();
         if self.translator.is_working() {
             self.translator.interrupting();
-            farewell.push(json!({"subtype": "interrupt"}));
+            requests.push(json!({"subtype": "interrupt"}));
         }
-        farewell.push(json!({"subtype": "end_session"}));
-        for request in farewell {
+        requests.push(json!({"subtype": "end_session"}));
+        for request in requests {
             if let Err(error) = self.ask(request) {
                 tracing::debug!(%error, "claude could not be asked to end");
             }
         }
-        let goodbye = self.patience.goodbye;
-        let hear_out = async {
+        let limit = self.timeouts.end;
+        let drain = async {
             while let Some(Ok(line)) = self.lines.next().await {
                 self.read(line).await;
             }
         };
-        if tokio::time::timeout(goodbye, hear_out).await.is_err() {
+        if tokio::time::timeout(limit, drain).await.is_err() {
             tracing::debug!("claude did not end by itself");
         }
     }
@@ -349,14 +351,14 @@ impl Task {
     /// Ends the tree and everything that was open in the conversation; returns why.
     async fn end(mut self, killed: bool) -> String {
         let message = if killed {
-            self.child.end(self.patience.goodbye).await;
+            self.child.end(self.timeouts.end).await;
             "the session was ended".to_owned()
         } else {
-            format!("claude {}", last_words(self.child, self.patience.goodbye).await)
+            format!("claude {}", exit_reason(self.child, self.timeouts.end).await)
         };
         let now = self.pump.clock().now();
-        for heard in self.translator.begin_expected(&now) {
-            if let Heard::Event(envelope) = heard {
+        for translated in self.translator.begin_expected(&now) {
+            if let Translated::Event(envelope) = translated {
                 self.pump.push(&envelope).await;
             }
         }
@@ -392,12 +394,12 @@ async fn answer_to(asked: &mut Option<oneshot::Receiver<ControlAnswer>>) -> Cont
     }
 }
 
-/// Answers from what the chartroom lends the agent.
-async fn lend(instruments: &dyn Instruments, request: &Value, cwd: PathBuf) -> Value {
+/// Answers an MCP message or a hook of the agent.
+async fn answer_tool_request(agent_tools: &dyn AgentTools, request: &Value, cwd: PathBuf) -> Value {
     if text(request, "/subtype") == "mcp_message" {
         let message = request.get("message").cloned().unwrap_or_default();
         let id = message.get("id").cloned();
-        let response = instruments.mcp_message(text(request, "/server_name"), message).await;
+        let response = agent_tools.mcp_message(text(request, "/server_name"), message).await;
         // A notification has no answer of its own, but the CLI waits for one.
         let response =
             response.unwrap_or_else(|| json!({"jsonrpc": "2.0", "result": {}, "id": id.unwrap_or(json!(0))}));
@@ -414,5 +416,5 @@ async fn lend(instruments: &dyn Instruments, request: &Value, cwd: PathBuf) -> V
         response: input.get("tool_response").cloned().unwrap_or_default(),
         cwd,
     };
-    control::after_tool(instruments.after_tool(use_of_tool).await)
+    control::after_tool(agent_tools.after_tool(use_of_tool).await)
 }

@@ -5,7 +5,7 @@ use chartroom_sessions::Now;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use super::{Heard, Translator};
+use super::{Translated, Translator};
 use crate::script::Printer;
 
 fn recorded(name: &str) -> Vec<Value> {
@@ -26,22 +26,24 @@ impl Story {
         Self { translator, printer: Printer::new() }
     }
 
-    fn hear(&mut self, lines: &[Value]) {
+    fn apply(&mut self, lines: &[Value]) {
         for line in lines {
-            for heard in self.translator.line(&Now::at_ms(0), line) {
-                match heard {
-                    Heard::Event(envelope) => self.printer.push(&envelope),
-                    Heard::Note(note) => {
+            for translated in self.translator.line(&Now::at_ms(0), line) {
+                match translated {
+                    Translated::Event(envelope) => self.printer.push(&envelope),
+                    Translated::Note(note) => {
                         self.printer.line(&format!("note     {}", note.as_deref().unwrap_or("-")))
                     }
-                    Heard::Init { .. } => {}
-                    Heard::Asked { request_id, request } => {
+                    Translated::Init { .. } => {}
+                    Translated::Asked { request_id, request } => {
                         self.printer.line(&format!("asked    {request_id} {}", request["subtype"]));
                     }
-                    Heard::Answered { request_id, outcome } => {
+                    Translated::Answered { request_id, outcome } => {
                         self.printer.line(&format!("answered {request_id} {}", outcome.is_ok()));
                     }
-                    Heard::Withdrawn { request_id } => self.printer.line(&format!("withdrawn {request_id}")),
+                    Translated::Withdrawn { request_id } => {
+                        self.printer.line(&format!("withdrawn {request_id}"))
+                    }
                 }
             }
         }
@@ -73,7 +75,7 @@ fn check(recording: &str, expected: Expect) {
 #[track_caller]
 fn check_lines(lines: &[Value], expected: Expect) {
     let mut story = Story::new();
-    story.hear(lines);
+    story.apply(lines);
     story.check(&expected);
 }
 
@@ -181,11 +183,11 @@ fn a_turn_starts_with_its_model_and_ends_at_result() {
     let lines = recorded("claude-tool");
     let mut story = Story::new();
     let (result, rest) = lines.split_last().expect("a recording has lines");
-    story.hear(rest);
+    story.apply(rest);
     // Two messages have stopped by now; the turn has not.
     assert!(!story.printer.printed.contains("ended"));
     assert!(story.printer.printed.starts_with("started  t1 claude-code claude-opus-5-5\n"));
-    story.hear(std::slice::from_ref(result));
+    story.apply(std::slice::from_ref(result));
     assert!(story.printer.printed.ends_with("/1000000\n"), "{}", story.printer.printed);
     check(
         "claude-error-400",
@@ -373,9 +375,9 @@ fn unknown_lines_pass_without_a_word() {
         json!({"type": "stream_event", "event": {"type": "content_block_delta", "index": 7, "delta": {}}}),
     ];
     let mut story = Story::new();
-    story.hear(&lines[..5]);
+    story.apply(&lines[..5]);
     assert_eq!(story.printer.printed, "");
-    story.hear(&lines[5..]);
+    story.apply(&lines[5..]);
     assert_eq!(story.printer.printed, "started  t1 claude-code \n");
 }
 
@@ -383,7 +385,7 @@ fn unknown_lines_pass_without_a_word() {
 fn a_turn_whose_process_died_before_it_began_can_still_fail() {
     let mut translator = Translator::new(SessionId::from("s"));
     translator.expect(TurnId::from("t1"));
-    let heard = translator.begin_expected(&Now::at_ms(0));
-    assert_eq!(heard.len(), 1);
+    let translated = translator.begin_expected(&Now::at_ms(0));
+    assert_eq!(translated.len(), 1);
     assert!(translator.is_working());
 }

@@ -32,7 +32,7 @@ pub(crate) enum Change {
 
 /// What is remembered of the files and folders that matter to a server.
 #[derive(Debug, Default)]
-pub(crate) struct Sweep {
+pub(crate) struct DiskChanges {
     files: BTreeMap<PathBuf, Option<Stamp>>,
     folders: BTreeMap<PathBuf, (Option<Stamp>, BTreeSet<OsString>)>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Sweep {
 /// A folder with more entries than this is not listed: nobody edits there.
 const MAX_ENTRIES: usize = 5_000;
 
-impl Sweep {
+impl DiskChanges {
     /// Remembers a file as it is now, without calling it changed: we have just told the server ourselves.
     pub(crate) fn note(&mut self, file: &Path) {
         self.files.insert(file.to_owned(), Stamp::of(file));
@@ -115,11 +115,11 @@ mod tests {
         for name in ["a.ts", "b.ts", "c.ts"] {
             std::fs::write(path(name), "1").unwrap();
         }
-        let mut sweep = Sweep::default();
-        sweep.note(&path("a.ts"));
-        sweep.note(&path("b.ts"));
+        let mut disk_changes = DiskChanges::default();
+        disk_changes.note(&path("a.ts"));
+        disk_changes.note(&path("b.ts"));
         let matters = |file: &Path| file.extension().is_some_and(|extension| extension == "ts");
-        assert_eq!(sweep.changes(matters), []);
+        assert_eq!(disk_changes.changes(matters), []);
 
         std::fs::write(path("a.ts"), "longer").unwrap();
         std::fs::remove_file(path("b.ts")).unwrap();
@@ -127,7 +127,7 @@ mod tests {
         std::fs::write(path("new.ts"), "1").unwrap();
         std::fs::write(path("new.txt"), "1").unwrap();
         assert_eq!(
-            sweep.changes(matters),
+            disk_changes.changes(matters),
             [
                 (path("a.ts"), Change::Changed),
                 (path("b.ts"), Change::Deleted),
@@ -135,6 +135,6 @@ mod tests {
                 (path("new.ts"), Change::Created),
             ]
         );
-        assert_eq!(sweep.changes(matters), []);
+        assert_eq!(disk_changes.changes(matters), []);
     }
 }

@@ -13,12 +13,12 @@ use tokio::sync::watch;
 
 use super::{CALL_TOOL, UNAVAILABLE};
 
-/// How long the host may take to say that we are welcome.
-const WELCOME_LIMIT: Duration = Duration::from_secs(10);
+/// How long the host may take to answer a new connection.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Why a host does not serve us.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum NotWelcome {
+pub(super) enum ConnectError {
     /// It ended; there will be another.
     Ending,
     /// It is there and does not answer: stopped, or not what it should be. The reason is for people.
@@ -27,7 +27,7 @@ pub(super) enum NotWelcome {
 
 /// Why a question got no answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum RequestError {
     /// Whoever answered is gone: the next host can be asked.
     HostGone,
     /// The reason, for the log.
@@ -35,13 +35,13 @@ pub(super) enum Trouble {
 }
 
 /// A connection to the host.
-pub(super) struct Borrowed {
+pub(super) struct RemoteService {
     peer: Peer,
     /// Why the service behind the host is not available, by the host's last answer.
     refusal: Mutex<Option<String>>,
 }
 
-/// Hears `lsp/ready`, with the root it is about.
+/// Receives `lsp/ready`, with the root it is about.
 struct FromHost {
     root: watch::Sender<Option<String>>,
 }
@@ -55,27 +55,27 @@ impl Handler for FromHost {
     }
 }
 
-impl Borrowed {
-    /// Waits for the host's welcome.
-    pub(super) async fn enter(stream: UnixStream, root: &CanonicalRoot) -> Result<Self, NotWelcome> {
+impl RemoteService {
+    /// Connects to the host and waits until it says which root it serves.
+    pub(super) async fn connect(stream: UnixStream, root: &CanonicalRoot) -> Result<Self, ConnectError> {
         let (read, write) = stream.into_split();
-        let (sender, mut welcome) = watch::channel(None);
+        let (sender, mut ready) = watch::channel(None);
         let options = PeerOptions::new("the language service's host", Framing::ContentLength);
         let peer = connect(read, write, options, FromHost { root: sender });
         let said = tokio::select! {
-            said = tokio::time::timeout(WELCOME_LIMIT, welcome.wait_for(Option::is_some)) => said,
-            _reason = peer.closed() => return Err(NotWelcome::Ending),
+            said = tokio::time::timeout(CONNECT_LIMIT, ready.wait_for(Option::is_some)) => said,
+            _reason = peer.closed() => return Err(ConnectError::Ending),
         };
         match said {
             Ok(Ok(said)) if *said == Some(root.to_string()) => {}
             Ok(Ok(said)) => {
                 let said = said.clone().unwrap_or_default();
-                return Err(NotWelcome::Silent(format!("its host serves {said}")));
+                return Err(ConnectError::Silent(format!("its host serves {said}")));
             }
-            Ok(Err(_gone)) => return Err(NotWelcome::Ending),
+            Ok(Err(_gone)) => return Err(ConnectError::Ending),
             Err(_elapsed) => {
-                let limit = WELCOME_LIMIT.as_secs();
-                return Err(NotWelcome::Silent(format!(
+                let limit = CONNECT_LIMIT.as_secs();
+                return Err(ConnectError::Silent(format!(
                     "the process that hosts it did not answer within {limit} s"
                 )));
             }
@@ -97,7 +97,7 @@ impl Borrowed {
         method: &str,
         params: &Value,
         patience: Duration,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, RequestError> {
         let answer = self.peer.request_timeout(method, params, patience).await;
         let refusal = match &answer {
             Err(RpcError::Response(error)) if error.code == UNAVAILABLE => Some(error.message.clone()),
@@ -105,8 +105,8 @@ impl Borrowed {
         };
         *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = refusal;
         answer.map_err(|error| match error {
-            RpcError::Closed { .. } => Trouble::HostGone,
-            error => Trouble::Failed(error.to_string()),
+            RpcError::Closed { .. } => RequestError::HostGone,
+            error => RequestError::Failed(error.to_string()),
         })
     }
 
@@ -115,7 +115,7 @@ impl Borrowed {
         name: &str,
         arguments: &Value,
         patience: Duration,
-    ) -> Result<ToolAnswer, Trouble> {
+    ) -> Result<ToolAnswer, RequestError> {
         let params = json!({ "name": name, "arguments": arguments });
         let answer = self.ask(CALL_TOOL, &params, patience).await?;
         let text = answer.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -125,8 +125,8 @@ impl Borrowed {
         })
     }
 
-    /// Leaves; the service goes on for the others.
-    pub(super) fn leave(&self) {
+    /// Closes the connection; the service goes on for the others.
+    pub(super) fn close(&self) {
         self.peer.close("we left");
     }
 }

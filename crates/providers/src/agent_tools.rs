@@ -1,4 +1,4 @@
-//! What the chartroom lends an agent: the seam through which senses and charts reach a session.
+//! The tools that an agent has from us: the seam through which diagnostics, navigation and the index reach a session.
 //!
 //! An agent asks in its own protocol; what answers is handed in by the front door, so that no provider knows a
 //! language server or an index.
@@ -9,9 +9,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value;
 
-/// The tools and the after-edit word for the agents of one project.
+/// The MCP tools and the diagnostics after an edit, for the agents of one project.
 #[async_trait]
-pub trait Instruments: Send + Sync {
+pub trait AgentTools: Send + Sync {
     /// Returns the names of the MCP servers that are answered in process.
     fn mcp_servers(&self) -> Vec<String>;
 
@@ -20,7 +20,7 @@ pub trait Instruments: Send + Sync {
     /// An agent may connect twice: `initialize` must answer the same again.
     async fn mcp_message(&self, server: &str, message: Value) -> Option<Value>;
 
-    /// Returns a text that the model should read after a tool has run, e.g. what the compiler says of an edit.
+    /// Returns a text that the model should read after a tool has run, e.g. the diagnostics of an edit.
     async fn after_tool(&self, use_of_tool: ToolUse) -> Option<String>;
 
     /// Returns the tools after which [`after_tool`](Self::after_tool) wants to be asked, as a matcher: `Write|Edit`.
@@ -30,7 +30,7 @@ pub trait Instruments: Send + Sync {
 
     /// Tells whether a tool of these servers changes nothing and reads only what the agent works on, so that nobody has to
     /// be asked before it runs. The name is the agent's: `mcp__server__tool`.
-    fn runs_unasked(&self, _tool_name: &str, _input: &Value) -> bool {
+    fn needs_no_permission(&self, _tool_name: &str, _input: &Value) -> bool {
         false
     }
 
@@ -49,5 +49,5 @@ pub struct ToolUse {
     pub cwd: PathBuf,
 }
 
-/// Makes the instruments for a project's next session; `None` where there are none.
-pub type InstrumentsFor = Arc<dyn Fn(&Path) -> Option<Arc<dyn Instruments>> + Send + Sync>;
+/// Makes the tools for a project's next session; `None` where there are none.
+pub type AgentToolsFor = Arc<dyn Fn(&Path) -> Option<Arc<dyn AgentTools>> + Send + Sync>;

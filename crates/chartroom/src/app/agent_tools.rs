@@ -1,4 +1,4 @@
-//! What an agent that is started here has without set-up: the language servers' senses and the index's charts.
+//! What an agent that is started here has without set-up: diagnostics, navigation and the code index.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chartroom_index::IndexService;
 use chartroom_lsp::LspHandle;
-use chartroom_providers::instruments::{Instruments, InstrumentsFor, ToolUse};
+use chartroom_providers::agent_tools::{AgentTools, AgentToolsFor, ToolUse};
 use chartroom_workspace::{CanonicalRoot, boundary};
 use serde_json::{Value, json};
 
@@ -18,12 +18,12 @@ use crate::mcp::{ToolServer, Toolbox};
 /// The name under which an agent knows the tools.
 const SERVER: &str = "chartroom";
 /// Set for every agent that is started here, so that a hook which the user installed for agents elsewhere stays silent:
-/// the compiler would be heard twice.
-pub(crate) const LENT: &str = "CHARTROOM_LENT";
+/// the diagnostics would come twice.
+pub(crate) const AGENT_MARK: &str = "CHARTROOM_AGENT";
 
-/// The parts that can be lent.
+/// What the tools are made of.
 #[derive(Clone)]
-pub(super) struct Lender {
+pub(super) struct AgentToolsParts {
     pub(super) services: UsedServices,
     pub(super) index: IndexService,
     /// Our own program, for agents that start their MCP servers themselves.
@@ -32,29 +32,29 @@ pub(super) struct Lender {
     pub(super) environment: Vec<(String, String)>,
 }
 
-impl Lender {
+impl AgentToolsParts {
     /// Returns what the providers call for each new session.
-    pub(super) fn instruments(self) -> InstrumentsFor {
+    pub(super) fn for_each_session(self) -> AgentToolsFor {
         Arc::new(move |folder: &Path| {
             let root = CanonicalRoot::open(folder).ok()?;
             let lsp = self.services.service(&root);
             // It starts while the agent does, which asks for the tools before it says its first word.
             let starting = lsp.clone();
             tokio::spawn(async move { starting.start().await });
-            let tools = Toolbox::lent(lsp.clone(), self.index.clone());
+            let tools = Toolbox::for_agents(lsp.clone(), self.index.clone());
             let own_server = json!({
                 "name": SERVER,
                 "command": self.program,
                 "args": ["mcp", "--root", root.as_path()],
                 "env": self.environment.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect::<Vec<_>>(),
             });
-            Some(Arc::new(Lent { root, tools: ToolServer::new(Arc::new(tools)), lsp, own_server }))
+            Some(Arc::new(SessionTools { root, tools: ToolServer::new(Arc::new(tools)), lsp, own_server }))
         })
     }
 }
 
 /// What one session has.
-struct Lent {
+struct SessionTools {
     root: CanonicalRoot,
     tools: ToolServer,
     lsp: LspHandle,
@@ -62,7 +62,7 @@ struct Lent {
 }
 
 #[async_trait]
-impl Instruments for Lent {
+impl AgentTools for SessionTools {
     fn mcp_servers(&self) -> Vec<String> {
         vec![SERVER.to_owned()]
     }
@@ -72,14 +72,14 @@ impl Instruments for Lent {
     }
 
     async fn after_tool(&self, use_of_tool: ToolUse) -> Option<String> {
-        Mutation::read(&use_of_tool.tool_name, &use_of_tool.input)?.word(&self.lsp).await
+        Mutation::read(&use_of_tool.tool_name, &use_of_tool.input)?.diagnostics(&self.lsp).await
     }
 
     fn after_tools(&self) -> String {
         after_edit::TOOLS.to_owned()
     }
 
-    fn runs_unasked(&self, tool_name: &str, input: &Value) -> bool {
+    fn needs_no_permission(&self, tool_name: &str, input: &Value) -> bool {
         let name = tool_name.strip_prefix("mcp__").and_then(|name| name.strip_prefix(SERVER));
         name.and_then(|name| name.strip_prefix("__")).is_some_and(Toolbox::only_reads)
             && stays_inside(&self.root, input)
@@ -91,7 +91,7 @@ impl Instruments for Lent {
 }
 
 /// Tells whether every path in a tool's arguments is in the agent's own project: the index may hold others of the user's,
-/// and those are not read without a word.
+/// and those are not read without asking.
 fn stays_inside(root: &CanonicalRoot, input: &Value) -> bool {
     let words = |key: &str| ["query", "symbol"].contains(&key);
     match input {
@@ -126,41 +126,41 @@ mod tests {
     use chartroom_transport::Keeper;
     use chartroom_workspace::{SpawnGate, TrustStore};
 
-    fn lent(home: &Path) -> Arc<dyn Instruments> {
+    fn session_tools(home: &Path) -> Arc<dyn AgentTools> {
         let data = DataFolder::open(&home.join("data")).unwrap();
         let keeper = Keeper { program: "/bin/false".into(), args: Vec::new() };
         let trust = Arc::new(TrustStore::open(data.path()).unwrap());
         let gate = SpawnGate::new(keeper, trust, data.path());
         let config = Config::default();
         let pool = super::super::language::pool(&config.lsp, &data, &gate, "/bin/false".into());
-        let lender = Lender {
+        let parts = AgentToolsParts {
             services: UsedServices::of(pool),
             index: super::super::index::serve(&config, &data, &gate).unwrap(),
             program: "/opt/chartroom".into(),
             environment: vec![("CHARTROOM_HOME".into(), "/data".into())],
         };
         std::fs::create_dir_all(home.join("project")).unwrap();
-        lender.instruments()(&home.join("project")).unwrap()
+        parts.for_each_session()(&home.join("project")).unwrap()
     }
 
     #[tokio::test]
     async fn an_agent_lists_and_calls_the_tools_in_process_also_after_a_second_initialize() {
         let home = tempfile::tempdir().unwrap();
-        let lent = lent(home.path());
+        let tools = session_tools(home.path());
         for id in [1, 2] {
             let hello = json!({ "jsonrpc": "2.0", "id": id, "method": "initialize",
                 "params": { "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } } });
-            let answer = lent.mcp_message(SERVER, hello).await.unwrap();
+            let answer = tools.mcp_message(SERVER, hello).await.unwrap();
             assert_eq!(
                 (&answer["id"], &answer["result"]["serverInfo"]["name"]),
                 (&json!(id), &json!("chartroom"))
             );
         }
         let gone =
-            lent.mcp_message(SERVER, json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+            tools.mcp_message(SERVER, json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         assert_eq!(gone.await, None);
         let list =
-            lent.mcp_message(SERVER, json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" })).await;
+            tools.mcp_message(SERVER, json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" })).await;
         let list = list.unwrap();
         let names: Vec<&str> = list["result"]["tools"]
             .as_array()
@@ -171,24 +171,24 @@ mod tests {
         assert!(names.contains(&"search_codebase") && !names.contains(&"edit_file"), "{names:?}");
         let call = json!({ "jsonrpc": "2.0", "id": 4, "method": "tools/call",
             "params": { "name": "list_codebases", "arguments": {} } });
-        let answer = lent.mcp_message(SERVER, call).await.unwrap();
+        let answer = tools.mcp_message(SERVER, call).await.unwrap();
         assert_eq!(answer["result"]["structuredContent"]["total"], 0, "{answer}");
         for (method, code) in [("tools/nonsense", -32601), ("tools/call", -32602)] {
             let bad =
                 json!({ "jsonrpc": "2.0", "id": 5, "method": method, "params": { "name": "nonsense" } });
-            assert_eq!(lent.mcp_message(SERVER, bad).await.unwrap()["error"]["code"], code, "{method}");
+            assert_eq!(tools.mcp_message(SERVER, bad).await.unwrap()["error"]["code"], code, "{method}");
         }
     }
 
     #[tokio::test]
     async fn only_tools_that_change_nothing_run_unasked() {
         let home = tempfile::tempdir().unwrap();
-        let lent = lent(home.path());
+        let tools = session_tools(home.path());
         for name in
             ["lsp_hover", "search_codebase", "file_outline", "call_graph", "read_file", "list_codebases"]
         {
             assert!(
-                lent.runs_unasked(&format!("mcp__chartroom__{name}"), &json!({ "query": "/etc" })),
+                tools.needs_no_permission(&format!("mcp__chartroom__{name}"), &json!({ "query": "/etc" })),
                 "{name}"
             );
         }
@@ -201,14 +201,18 @@ mod tests {
             "search_codebase",
             "Bash",
         ] {
-            assert!(!lent.runs_unasked(name, &json!({})), "{name}");
+            assert!(!tools.needs_no_permission(name, &json!({})), "{name}");
         }
         let inside = home.path().join("project/src/a.rs").display().to_string();
         for (path, unasked) in
             [(inside.as_str(), true), ("src/a.rs", true), ("/etc/passwd", false), ("../data", false)]
         {
             for input in [json!({ "path": path }), json!({ "at": { "paths": [path] } })] {
-                assert_eq!(lent.runs_unasked("mcp__chartroom__read_file", &input), unasked, "{input}");
+                assert_eq!(
+                    tools.needs_no_permission("mcp__chartroom__read_file", &input),
+                    unasked,
+                    "{input}"
+                );
             }
         }
     }
@@ -219,6 +223,6 @@ mod tests {
         let project = home.path().canonicalize().unwrap().join("project");
         let server = json!({ "name": "chartroom", "command": "/opt/chartroom", "args": ["mcp", "--root", project],
             "env": [{ "name": "CHARTROOM_HOME", "value": "/data" }] });
-        assert_eq!(lent(home.path()).acp_mcp_servers(), [server]);
+        assert_eq!(session_tools(home.path()).acp_mcp_servers(), [server]);
     }
 }

@@ -24,7 +24,7 @@ pub(super) async fn run(gate: WeakShared, mut revocations: broadcast::Receiver<P
             }
         }
         let Some(gate) = gate.upgrade() else { return };
-        for child in gate.take_condemned() {
+        for child in gate.take_revoked() {
             tracing::info!(label = child.label, root = %child.root, "ended: the workspace is no longer trusted");
             tokio::spawn(async move { child.kill.kill().await });
         }
