@@ -1,8 +1,8 @@
 //! What an agent reads after its own tools have written a file: its diagnostics.
 
+use chartroom_edits::{Baseline, Changed, feedback};
 use chartroom_lsp::LspHandle;
-use chartroom_lsp::render::{Limits, after_edit, after_write};
-use chartroom_protocol::lsp::CheckScope;
+use chartroom_protocol::lsp::{CheckScope, FileText};
 use serde_json::Value;
 
 /// The tools of Claude Code that write a file, as a hook's matcher.
@@ -28,12 +28,9 @@ impl Mutation {
 
     /// Returns what the language servers say; nothing when they have nothing to say, or are not there.
     pub(crate) async fn diagnostics(self, lsp: &LspHandle) -> Option<String> {
-        let response = lsp.check_paths(vec![self.file], self.scope).await?;
-        let limits = lsp.config().map(Limits::of).unwrap_or_default();
-        let text = match self.scope {
-            CheckScope::Files => after_edit(&response.files, limits),
-            CheckScope::Project => after_write(&response.files, &response.others, limits),
-        };
+        let written = vec![FileText { file_path: self.file, text: None }];
+        let changed = Changed { written, removed: Vec::new() };
+        let text = feedback(lsp, changed, self.scope, Baseline::default()).await;
         Some(text.trim_start().to_owned()).filter(|text| !text.is_empty())
     }
 }

@@ -52,17 +52,18 @@ impl Checker for NoChecker {
     }
 }
 
-/// What a tool changed.
+/// What a tool changed, ours or an agent's own.
 #[derive(Debug, Default)]
-pub(crate) struct Changed {
-    /// Files with new content, in the order of the change: the real path and the text that was written.
-    pub(crate) written: Vec<(String, String)>,
-    pub(crate) removed: Vec<String>,
+pub struct Changed {
+    /// Files with new content, in the order of the change; without a text the one on the disk counts.
+    pub written: Vec<FileText>,
+    /// Files that are gone.
+    pub removed: Vec<String>,
 }
 
 /// Diagnostics from before an edit, to tell which are new.
 #[derive(Debug, Default)]
-pub(crate) struct Baseline(Option<BTreeMap<String, Vec<Diagnostic>>>);
+pub struct Baseline(Option<BTreeMap<String, Vec<Diagnostic>>>);
 
 /// Looks at files before they are changed, if the user wants new errors told apart.
 pub(crate) async fn baseline(checker: &impl Checker, files: &[String]) -> Baseline {
@@ -78,8 +79,10 @@ pub(crate) async fn baseline(checker: &impl Checker, files: &[String]) -> Baseli
     )
 }
 
-/// Returns what follows the success message of a change; empty when there is nothing to say.
-pub(crate) async fn feedback(
+/// Returns the diagnostics after a change, which follow its success message; empty when there are none.
+///
+/// The one way to them, for our own tools, for Claude's after-tool hook and for `chartroom hook`.
+pub async fn feedback(
     checker: &impl Checker,
     changed: Changed,
     scope: CheckScope,
@@ -90,12 +93,8 @@ pub(crate) async fn feedback(
     if changed.written.is_empty() && (changed.removed.is_empty() || !checker.is_running()) {
         return String::new();
     }
-    let files = changed
-        .written
-        .into_iter()
-        .map(|(file_path, text)| FileText { file_path, text: Some(text) })
-        .collect();
-    let params = CheckParams { files, scope, removed: changed.removed, ..CheckParams::default() };
+    let params =
+        CheckParams { files: changed.written, scope, removed: changed.removed, ..CheckParams::default() };
     let Some(response) = checker.check(&params).await else { return String::new() };
     let mut text = match scope {
         CheckScope::Files => after_edit(&response.files, limits),

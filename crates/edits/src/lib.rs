@@ -11,7 +11,7 @@ mod replace;
 mod text;
 mod tools;
 
-pub use feedback::{Checker, NoChecker};
+pub use feedback::{Baseline, Changed, Checker, NoChecker, feedback};
 pub use tools::{Edits, all};
 
 /// Why an edit was not made. Every message is for the model: what was looked for, and what is there instead.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use chartroom_workspace::limits::READ_FILE;
+
 use crate::EditError;
 
 const BOM: &str = "\u{feff}";
-/// Larger files are data, not source.
-const MAX_LENGTH: u64 = 16 * 1024 * 1024;
 
 /// A file's text without its byte order mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +29,8 @@ impl Text {
         if !metadata.is_file() {
             return Err(not("is not a regular file"));
         }
-        if metadata.len() > MAX_LENGTH {
-            return Err(not("is larger than 16 MiB"));
+        if metadata.len() > READ_FILE {
+            return Err(not(&format!("is larger than {} MiB", READ_FILE / (1024 * 1024))));
         }
         let bytes = std::fs::read(file).map_err(|error| not(&format!("cannot be read: {error}")))?;
         if bytes.contains(&0) {

@@ -1,8 +1,9 @@
 //! The three mutation tools: `edit_file`, `write_file`, `apply_patch`.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use chartroom_protocol::lsp::CheckScope;
+use chartroom_protocol::lsp::{CheckScope, FileText};
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use chartroom_workspace::{CanonicalRoot, boundary};
 use serde::Deserialize;
@@ -39,8 +40,13 @@ struct PatchParams {
     patch: String,
 }
 
-/// Returns the tools, by name.
-pub fn all() -> Vec<ToolSpec> {
+/// Returns the tools, by name. Their schemas are made once.
+pub fn all() -> &'static [ToolSpec] {
+    static ALL: LazyLock<Vec<ToolSpec>> = LazyLock::new(specs);
+    &ALL
+}
+
+fn specs() -> Vec<ToolSpec> {
     let path = json!({ "type": "string", "description": "Path of the file, absolute or relative to the workspace root." });
     vec![
         ToolSpec::changing(
@@ -178,7 +184,7 @@ impl<C: Checker> Edits<C> {
             names.push(name);
             writes.extend(planned);
         }
-        let files: Vec<String> = changed.written.iter().map(|(file, _)| file.clone()).collect();
+        let files: Vec<String> = changed.written.iter().map(|file| file.file_path.clone()).collect();
         let before = baseline(&self.checker, &files).await;
         disk::commit(writes)?;
         let plural = if names.len() == 1 { "file" } else { "files" };
@@ -259,8 +265,8 @@ fn put(target: Target, text: &Text, mode_from: Option<PathBuf>) -> Write {
     Write::Put { file: target.file, shown: target.shown, bytes: text.to_bytes(), mode_from }
 }
 
-fn written(file: &Path, text: &Text) -> (String, String) {
-    (path_text(file), text.content.clone())
+fn written(file: &Path, text: &Text) -> FileText {
+    FileText { file_path: path_text(file), text: Some(text.content.clone()) }
 }
 
 fn path_text(file: &Path) -> String {

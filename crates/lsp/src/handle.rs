@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use chartroom_protocol::lsp::{
-    CheckFileParams, CheckParams, CheckResponse, CheckScope, Diagnostic, DiagnosticsAfterParams,
-    DiagnosticsResponse, FileText, LspConfig, LspSetting, LspStatusResponse, RestartParams, ServerStatus,
-    methods,
+    CallToolAnswer, CallToolParams, CheckFileParams, CheckParams, CheckResponse, Diagnostic,
+    DiagnosticsAfterParams, DiagnosticsResponse, LspConfig, LspMetrics, LspSetting, LspStatusResponse,
+    RestartParams, ServerStatus, methods,
 };
 use chartroom_protocol::tool::ToolAnswer;
 use chartroom_transport::ResponseError;
@@ -20,7 +20,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::metrics;
 use crate::render;
 
 mod connection;
@@ -41,8 +40,6 @@ const GUEST_LIMIT: Duration = Duration::from_secs(600);
 /// How many hosts are asked one after the other: each may end in mid-answer.
 const HOSTS: usize = 4;
 
-/// What a guest asks of its host beyond the service's own requests: a tool by name.
-const CALL_TOOL: &str = "lsp/callTool";
 /// The error of a host whose service is dead or off; the message says why.
 const UNAVAILABLE: i64 = -32_001;
 
@@ -154,12 +151,6 @@ impl LspHandle {
         self.ask(methods::CHECK, params, self.patience().max(wished.unwrap_or_default())).await
     }
 
-    /// Checks files as they are on the disk.
-    pub async fn check_paths(&self, files: Vec<String>, scope: CheckScope) -> Option<CheckResponse> {
-        let files = files.into_iter().map(|file_path| FileText { file_path, text: None }).collect();
-        self.check(&CheckParams { files, scope, ..CheckParams::default() }).await
-    }
-
     /// Every known diagnostic; nothing when there is no service.
     pub async fn all_diagnostics(&self) -> DiagnosticsResponse {
         self.ask(methods::DIAGNOSTICS, &Value::Null, SLACK).await.unwrap_or_default()
@@ -193,7 +184,7 @@ impl LspHandle {
     }
 
     /// The service's counters, if it runs; it is not started for them.
-    pub async fn metrics(&self) -> Option<metrics::Snapshot> {
+    pub async fn metrics(&self) -> Option<LspMetrics> {
         if !self.is_alive() {
             return None;
         }
@@ -290,15 +281,14 @@ impl LspHandle {
     async fn answer_guest(&self, method: &str, params: Value) -> Result<Value, ResponseError> {
         let answer = match method {
             methods::RESTART => {
-                let params: RestartParams = serde_json::from_value(params)
-                    .map_err(|error| ResponseError::invalid_params(error.to_string()))?;
+                let params: RestartParams = read_params(params)?;
                 self.restart(params.id.as_deref()).await.then(|| Ok(json!(1)))
             }
-            CALL_TOOL => {
-                let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
-                let arguments = params.get("arguments").cloned().unwrap_or_default();
-                let answer = self.call_tool(name, arguments).await;
-                Some(Ok(json!({ "text": answer.text, "isError": answer.is_error })))
+            methods::CALL_TOOL => {
+                let CallToolParams { name, arguments } = read_params(params)?;
+                let answer = self.call_tool(&name, arguments).await;
+                let answer = CallToolAnswer { text: answer.text, is_error: answer.is_error };
+                Some(serde_json::to_value(answer).map_err(|error| error.to_string()))
             }
             methods::CHECK
             | methods::CHECK_FILE
@@ -322,4 +312,8 @@ impl LspHandle {
             }
         }
     }
+}
+
+fn read_params<T: DeserializeOwned>(params: Value) -> Result<T, ResponseError> {
+    serde_json::from_value(params).map_err(|error| ResponseError::invalid_params(error.to_string()))
 }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use chartroom_protocol::lsp::LspMetrics;
 
 /// The counters, shared by everything in one orchestrator.
 #[derive(Debug, Default)]
@@ -23,22 +23,6 @@ pub struct Metrics {
 struct Latencies {
     total_ms: u64,
     longest_ms: u64,
-}
-
-/// The counters at one moment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Snapshot {
-    pub server_starts: u64,
-    pub server_start_failures: u64,
-    pub server_crashes: u64,
-    /// Collections, one per server and check.
-    pub collections: u64,
-    pub collection_timeouts: u64,
-    pub collection_ms_total: u64,
-    pub collection_ms_longest: u64,
-    pub checked_files: u64,
-    pub diagnostics: u64,
 }
 
 impl Metrics {
@@ -77,9 +61,9 @@ impl Metrics {
     }
 
     /// Reads the counters.
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> LspMetrics {
         let latencies = self.latencies.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Snapshot {
+        LspMetrics {
             server_starts: self.starts.load(Ordering::Relaxed),
             server_start_failures: self.failed_starts.load(Ordering::Relaxed),
             server_crashes: self.crashes.load(Ordering::Relaxed),

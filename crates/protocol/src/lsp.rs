@@ -11,7 +11,8 @@ mod tests;
 pub use config::{LspConfig, LspSetting, ServerSettings};
 pub use diagnostic::{Code, Diagnostic, Severity};
 pub use service::{
-    Bootstrap, CheckFileParams, CheckOutcome, CheckParams, CheckResponse, CheckScope, DiagnosticsAfterParams,
-    DiagnosticsResponse, FileDiagnostics, FileText, RestartParams, ServerOutcome, methods,
+    Bootstrap, CallToolAnswer, CallToolParams, CheckFileParams, CheckOutcome, CheckParams, CheckResponse,
+    CheckScope, DiagnosticsAfterParams, DiagnosticsResponse, FileDiagnostics, FileText, LspMetrics,
+    ReadyParams, RestartParams, ServerOutcome, methods,
 };
 pub use status::{Freshness, LspStatusResponse, ServerState, ServerStatus};

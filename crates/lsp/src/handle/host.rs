@@ -3,9 +3,9 @@
 use std::sync::Weak;
 use std::time::Duration;
 
-use chartroom_protocol::lsp::methods;
+use chartroom_protocol::lsp::{ReadyParams, methods};
 use chartroom_transport::{Framing, Handler, PeerOptions, ResponseError, connect};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 
@@ -63,7 +63,7 @@ async fn serve_guest(stream: UnixStream, shared: Weak<Shared>, closing: Cancella
     let (read, write) = stream.into_split();
     let options = PeerOptions::new("a guest of the language service", Framing::ContentLength);
     let peer = connect(read, write, options, Guest { shared });
-    if let Err(error) = peer.notify(methods::READY, json!({ "workspaceRoot": root })).await {
+    if let Err(error) = peer.notify(methods::READY, ReadyParams { workspace_root: root }).await {
         tracing::debug!(%error, "a guest left at once");
         return;
     }

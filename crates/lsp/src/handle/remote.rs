@@ -3,15 +3,15 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use chartroom_protocol::lsp::methods;
+use chartroom_protocol::lsp::{CallToolAnswer, CallToolParams, ReadyParams, methods};
 use chartroom_protocol::tool::ToolAnswer;
 use chartroom_transport::{Framing, Handler, Peer, PeerOptions, RpcError, connect};
 use chartroom_workspace::CanonicalRoot;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::net::UnixStream;
 use tokio::sync::watch;
 
-use super::{CALL_TOOL, UNAVAILABLE};
+use super::UNAVAILABLE;
 
 /// How long the host may take to answer a new connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -49,8 +49,9 @@ struct FromHost {
 impl Handler for FromHost {
     async fn notification(&self, method: String, params: Value) {
         if method == methods::READY {
-            let root = params.get("workspaceRoot").and_then(Value::as_str).unwrap_or_default().to_owned();
-            self.root.send_replace(Some(root));
+            let params: Result<ReadyParams, _> = serde_json::from_value(params);
+            // A host that does not say whom it serves serves somebody else.
+            self.root.send_replace(Some(params.map(|params| params.workspace_root).unwrap_or_default()));
         }
     }
 }
@@ -116,13 +117,12 @@ impl RemoteService {
         arguments: &Value,
         patience: Duration,
     ) -> Result<ToolAnswer, RequestError> {
-        let params = json!({ "name": name, "arguments": arguments });
-        let answer = self.ask(CALL_TOOL, &params, patience).await?;
-        let text = answer.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(ToolAnswer {
-            is_error: answer.get("isError") != Some(&Value::Bool(false)),
-            ..ToolAnswer::ok(text)
-        })
+        let failed = |error: serde_json::Error| RequestError::Failed(error.to_string());
+        let params = CallToolParams { name: name.to_owned(), arguments: arguments.clone() };
+        let params = serde_json::to_value(params).map_err(failed)?;
+        let answer = self.ask(methods::CALL_TOOL, &params, patience).await?;
+        let CallToolAnswer { text, is_error } = serde_json::from_value(answer).map_err(failed)?;
+        Ok(ToolAnswer { is_error, ..ToolAnswer::ok(text) })
     }
 
     /// Closes the connection; the service goes on for the others.

@@ -22,11 +22,14 @@ pub mod methods {
     pub const STATUS: &str = "lsp/status";
     /// [`RestartParams`](super::RestartParams) to how many servers were stopped.
     pub const RESTART: &str = "lsp/restart";
-    /// Nothing to the service's counters.
+    /// [`CallToolParams`](super::CallToolParams) to [`CallToolAnswer`](super::CallToolAnswer): of a host by its guest, who has no
+    /// pipe of tools.
+    pub const CALL_TOOL: &str = "lsp/callTool";
+    /// Nothing to [`LspMetrics`](super::LspMetrics).
     pub const METRICS: &str = "lsp/metrics";
     /// Stops every server, then the service.
     pub const SHUTDOWN: &str = "lsp/shutdown";
-    /// Sent once, when requests are accepted.
+    /// Sent once, when requests are accepted; a host says to its guest with [`ReadyParams`](super::ReadyParams) whom it serves.
     pub const READY: &str = "lsp/ready";
 }
 
@@ -192,4 +195,57 @@ pub struct RestartParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub id: Option<String>,
+}
+
+/// `lsp/ready` of a host to its guest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadyParams {
+    /// The canonical root that is served.
+    pub workspace_root: String,
+}
+
+/// `lsp/callTool`: a tool by its name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CallToolParams {
+    /// The tool.
+    pub name: String,
+    /// Its arguments, as the client gave them.
+    #[serde(default)]
+    pub arguments: serde_json::Value,
+}
+
+/// What a tool answers to `lsp/callTool`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallToolAnswer {
+    /// What the model reads.
+    pub text: String,
+    /// The call could not be answered.
+    pub is_error: bool,
+}
+
+/// `lsp/metrics`: the service's counters at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LspMetrics {
+    /// Language servers that started.
+    pub server_starts: u64,
+    /// Language servers that did not.
+    pub server_start_failures: u64,
+    /// Language servers that ended by themselves.
+    pub server_crashes: u64,
+    /// Collections, one per server and check.
+    pub collections: u64,
+    /// Collections that were cut off.
+    pub collection_timeouts: u64,
+    /// How long they took together, in milliseconds.
+    pub collection_ms_total: u64,
+    /// How long the longest took, in milliseconds.
+    pub collection_ms_longest: u64,
+    /// Files that were checked.
+    pub checked_files: u64,
+    /// Diagnostics that were found in them.
+    pub diagnostics: u64,
 }

@@ -103,6 +103,21 @@ fn the_requests_of_the_service() {
         expect![[r#"{"afterEpoch":3,"waitMs":50}"#]],
     );
     check(&RestartParams { id: None }, expect!["{}"]);
+    check(&ReadyParams { workspace_root: "/p".into() }, expect![[r#"{"workspaceRoot":"/p"}"#]]);
+    check(
+        &CallToolParams { name: "lsp_hover".into(), arguments: serde_json::json!({ "line": 1 }) },
+        expect![[r#"{"name":"lsp_hover","arguments":{"line":1}}"#]],
+    );
+    check(
+        &CallToolAnswer { text: "nothing".into(), is_error: false },
+        expect![[r#"{"text":"nothing","isError":false}"#]],
+    );
+    check(
+        &LspMetrics { server_starts: 1, collection_ms_longest: 7, ..LspMetrics::default() },
+        expect![[
+            r#"{"serverStarts":1,"serverStartFailures":0,"serverCrashes":0,"collections":0,"collectionTimeouts":0,"collectionMsTotal":0,"collectionMsLongest":7,"checkedFiles":0,"diagnostics":0}"#
+        ]],
+    );
     check(
         &CheckParams {
             files: vec![FileText { file_path: "a.ts".into(), text: None }],
