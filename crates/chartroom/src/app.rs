@@ -3,6 +3,7 @@
 pub(crate) mod agent_tools;
 pub(crate) mod agents;
 pub(crate) mod ending;
+pub(crate) mod gate;
 pub(crate) mod index;
 pub(crate) mod language;
 
@@ -15,7 +16,7 @@ use chartroom_providers::agent_tools::AgentToolsFor;
 use chartroom_sessions::store::Store;
 use chartroom_sessions::{Limits, Registry, SessionService};
 use chartroom_transport::Keeper;
-use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustStore, gate};
+use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -77,15 +78,15 @@ impl App {
         let mut notes = Vec::new();
         let opened = Store::open(&data.path().join("sessions.db"))?;
         notes.extend(opened.set_aside.map(|set_aside| set_aside.to_string()));
-        let trust = Arc::new(TrustStore::open(data.path())?);
+        let trust = gate::open_trust(data.path())?;
         // Nothing may be spawned before the sweep, or it would be swept.
-        let swept = gate::sweep(data.path());
+        let swept = chartroom_workspace::gate::sweep(data.path());
         if !swept.ended.is_empty() {
             notes.push(format!("ended what an earlier run had left behind: {}", swept.ended.join(", ")));
         }
         // The keeper is this program too, which a test that holds the app in its own process must name.
         let program = keeper.program.clone();
-        let gate = SpawnGate::new(keeper, trust, data.path());
+        let gate = gate::with_keeper(keeper, trust, data.path());
         for note in &notes {
             tracing::warn!("{note}");
         }

@@ -21,6 +21,7 @@ mod serve;
 mod settings;
 mod tool;
 mod trust;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -110,7 +111,7 @@ impl Cli {
             Command::Doctor(args) => doctor::run(&args),
             Command::Mcp(args) => mcp::run(&args),
             Command::Tool(args) => tool::run(&args),
-            Command::Check(args) => check::run(args),
+            Command::Check(args) => check::run(&args),
             Command::Index(args) => index::run(args),
             Command::Search(args) => search::run(args),
             Command::Outline(args) => outline::run(&args),

@@ -7,19 +7,20 @@
 mod edits;
 mod index;
 mod lsp;
-mod server;
 
 use std::collections::BTreeSet;
 
 use chartroom_index::IndexService;
 use chartroom_lsp::LspHandle;
+use chartroom_lsp::mcp::Tools;
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::app::language::Workspace;
 
-pub use server::ToolServer;
+/// Speaks MCP for a toolbox.
+pub type ToolServer = chartroom_lsp::mcp::ToolServer<Toolbox>;
 
 /// A group of tools that `--only` can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -37,7 +38,7 @@ pub trait ToolGroup: Send + Sync {
     fn group(&self) -> Group;
 
     /// Returns the tools that are there now.
-    fn tools(&self) -> BoxFuture<'_, Vec<ToolSpec>>;
+    fn tools(&self) -> BoxFuture<'_, &'static [ToolSpec]>;
 
     /// Calls a tool; nothing when it is not one of these.
     fn call<'a>(&'a self, name: &'a str, arguments: Value) -> BoxFuture<'a, Option<ToolAnswer>>;
@@ -71,8 +72,8 @@ impl Toolbox {
 
     /// Tells whether `name` is a tool that changes nothing.
     pub(crate) fn only_reads(name: &str) -> bool {
-        chartroom_lsp::tools::all().iter().any(|tool| tool.name == name)
-            || chartroom_index::tools::definitions().iter().any(|tool| tool.name == name && tool.read_only)
+        let tools = chartroom_lsp::tools::all().iter().chain(chartroom_index::tools::definitions());
+        tools.filter(|tool| tool.read_only).any(|tool| tool.name == name)
     }
 
     /// Keeps the groups that were asked for.
@@ -84,7 +85,7 @@ impl Toolbox {
     }
 
     /// Returns every tool, by name.
-    pub async fn tools(&self) -> Vec<ToolSpec> {
+    pub async fn tools(&self) -> Vec<&'static ToolSpec> {
         let mut tools = Vec::new();
         for group in &self.groups {
             tools.extend(group.tools().await);
@@ -101,5 +102,28 @@ impl Toolbox {
             }
         }
         None
+    }
+}
+
+impl Tools for Toolbox {
+    fn name(&self) -> (&'static str, &'static str) {
+        ("chartroom", env!("CARGO_PKG_VERSION"))
+    }
+
+    fn instructions(&self) -> Option<&'static str> {
+        Some(
+            "Tools of the workspace: compiler diagnostics and navigation (lsp_*), code search by meaning and by words \
+             with outline and call graph (search_codebase, file_outline, call_graph), and, where they are listed, \
+             edits that report the errors they bring (edit_file, write_file, apply_patch). Paths are absolute or \
+             relative to the workspace.",
+        )
+    }
+
+    async fn list(&self) -> Vec<&'static ToolSpec> {
+        self.tools().await
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Option<ToolAnswer> {
+        Toolbox::call(self, name, arguments).await
     }
 }

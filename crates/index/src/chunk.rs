@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-pub use indexable::{FileMeta, MAX_FILE_BYTES, Refusal, indexable};
+pub use indexable::{FileMeta, Refusal, indexable};
 
 use crate::content::ParsedFile;
 use crate::graph::facts;

@@ -1,6 +1,8 @@
 //! What a codebase and a file in it are called. Two separate operations that must not be mixed.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+
+use chartroom_workspace::boundary;
 
 /// Returns the canonical root ("Policy A"): realpath when available, else the absolute path with `.` and `..`
 /// taken out by their text; never with a trailing separator (the file system's root keeps its own).
@@ -11,17 +13,7 @@ pub(crate) fn canonical_root(path: &Path) -> PathBuf {
         return real;
     }
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let mut normal = PathBuf::new();
-    for component in absolute.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => normal.push(component),
-        }
-    }
-    normal
+    boundary::normalise(Path::new("/"), &absolute)
 }
 
 /// Returns a path below a root as the manifest spells it, or `None` when it would leave the root.

@@ -13,10 +13,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::limits::INDEXED_FILE;
 use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
 use rayon::prelude::*;
 
-use crate::chunk::{FileMeta, MAX_FILE_BYTES, indexable};
+use crate::chunk::{FileMeta, indexable};
 use crate::content::{LeftOut, Scan, ScanError, ScanOptions, ScannedFile};
 use crate::store::{FileStamp, Manifest};
 
@@ -92,7 +93,7 @@ fn walk_folder(
         .chain(options.ignore_patterns.iter().cloned())
         .collect();
     let walk_options =
-        WalkOptions { ignore_patterns, max_file_size: Some(MAX_FILE_BYTES), ..WalkOptions::default() };
+        WalkOptions { ignore_patterns, max_file_size: Some(INDEXED_FILE), ..WalkOptions::default() };
     let mut met = Vec::new();
     let mut unscanned = Vec::new();
     let mut left_out = LeftOut::default();
@@ -191,7 +192,7 @@ fn look(root: &Path, met: &Met, known: Option<&FileStamp>, full_hash: bool) -> L
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).min(1 << 20));
     // A file can grow while it is read; a log grows for ever.
-    let read = fs::File::open(&path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
+    let read = fs::File::open(&path).and_then(|file| file.take(INDEXED_FILE + 1).read_to_end(&mut bytes));
     if read.is_err() {
         return Looked::Unreadable;
     }

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-/// Larger files are generated or data; servers choke on them.
-pub(crate) const MAX_LENGTH: u64 = 4 * 1024 * 1024;
+use chartroom_workspace::limits::CHECKED_FILE;
 
 /// Reads a text file.
 pub(crate) fn read(file: &Path) -> Result<Arc<str>, String> {
@@ -33,8 +32,8 @@ pub(crate) fn check_text(text: &str) -> Result<(), String> {
 }
 
 fn check_length(length: u64) -> Result<(), String> {
-    if length > MAX_LENGTH {
-        return Err(format!("the file is larger than {} MiB", MAX_LENGTH / (1024 * 1024)));
+    if length > CHECKED_FILE {
+        return Err(format!("the file is larger than {} MiB", CHECKED_FILE / (1024 * 1024)));
     }
     Ok(())
 }

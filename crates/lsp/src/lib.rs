@@ -6,6 +6,7 @@
 
 pub mod handle;
 pub mod launch;
+pub mod mcp;
 pub mod metrics;
 pub mod orchestrator;
 pub mod registry;

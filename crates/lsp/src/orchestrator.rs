@@ -24,7 +24,7 @@ mod navigation;
 mod slot;
 mod status;
 
-pub(crate) use navigation::{Asked, NotReady};
+pub(crate) use navigation::{Asked, ToolError};
 
 use slot::{Key, Slot};
 

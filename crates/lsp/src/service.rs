@@ -18,12 +18,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 
 use crate::launch::Launch;
+use crate::mcp::ToolServer;
 use crate::orchestrator::Orchestrator;
 
 mod mcp;
 pub mod process;
-
-pub use mcp::ToolServer;
 
 /// The variable that holds the [`Bootstrap`].
 pub const BOOTSTRAP: &str = "LSP_BOOTSTRAP";

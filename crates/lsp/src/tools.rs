@@ -1,7 +1,9 @@
 //! What agents can ask: six navigation tools and a check, one file each.
 //!
-//! A tool answers text. "Nothing found" and "not ready" are told apart: the first is an answer, the second an
-//! error with the reason.
+//! A tool answers text. "Nothing found" is an answer; wrong arguments and a server that is not available are errors
+//! with the reason.
+
+use std::sync::LazyLock;
 
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use schemars::JsonSchema;
@@ -9,7 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::orchestrator::{NotReady, Orchestrator};
+use crate::orchestrator::{Orchestrator, ToolError};
 
 mod check;
 mod diagnostics;
@@ -20,17 +22,20 @@ mod hover;
 mod places;
 mod workspace_symbols;
 
-/// Returns the tools, by name.
-pub fn all() -> Vec<ToolSpec> {
-    vec![
-        check::spec(),
-        diagnostics::spec(),
-        document_symbols::spec(),
-        find_references::spec(),
-        goto_definition::spec(),
-        hover::spec(),
-        workspace_symbols::spec(),
-    ]
+/// Returns the tools, by name. Their schemas are made once.
+pub fn all() -> &'static [ToolSpec] {
+    static ALL: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
+        vec![
+            check::spec(),
+            diagnostics::spec(),
+            document_symbols::spec(),
+            find_references::spec(),
+            goto_definition::spec(),
+            hover::spec(),
+            workspace_symbols::spec(),
+        ]
+    });
+    &ALL
 }
 
 /// Calls a tool by name; nothing when there is no such tool.
@@ -49,18 +54,18 @@ pub async fn call(orchestrator: &Orchestrator, name: &str, arguments: Value) -> 
         }
         _ => return None,
     };
-    Some(answer.unwrap_or_else(|NotReady(reason)| ToolAnswer::error(reason)))
+    Some(answer.unwrap_or_else(|error| ToolAnswer::error(error.to_string())))
 }
 
 /// Reads the arguments and calls; what is wrong with them is said to the model, who can correct it.
-async fn with<P: DeserializeOwned, F: Future<Output = Result<ToolAnswer, NotReady>>>(
+async fn with<P: DeserializeOwned, F: Future<Output = Result<ToolAnswer, ToolError>>>(
     arguments: Value,
     call: impl FnOnce(P) -> F,
-) -> Result<ToolAnswer, NotReady> {
+) -> Result<ToolAnswer, ToolError> {
     let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
     match serde_json::from_value(arguments) {
         Ok(params) => call(params).await,
-        Err(error) => Err(NotReady(format!("the arguments are wrong: {error}"))),
+        Err(error) => Err(ToolError::InvalidArguments(format!("the arguments are wrong: {error}"))),
     }
 }
 

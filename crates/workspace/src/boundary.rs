@@ -107,7 +107,7 @@ pub fn is_dependency(root: &CanonicalRoot, path: &Path) -> bool {
 }
 
 /// Makes a path absolute and takes `.` and `..` out of it, by its text alone.
-fn normalise(base: &Path, path: &Path) -> PathBuf {
+pub fn normalise(base: &Path, path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in base.join(path).components() {
         match component {

@@ -7,6 +7,7 @@ pub mod binary;
 pub mod boundary;
 pub mod gate;
 pub mod git;
+pub mod limits;
 mod root;
 pub mod roots;
 pub mod trust;

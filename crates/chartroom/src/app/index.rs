@@ -1,13 +1,11 @@
 //! The code index with its concrete parts: the store and the embedder that the config names.
 
-use std::sync::Arc;
-
 use anyhow::Context as _;
 use chartroom_index::tools::git::GitProbe;
 use chartroom_index::{IndexService, IndexSettings};
-use chartroom_transport::Keeper;
-use chartroom_workspace::{SpawnGate, TrustStore};
+use chartroom_workspace::SpawnGate;
 
+use super::gate;
 use crate::config::Config;
 use crate::data::DataFolder;
 
@@ -24,11 +22,8 @@ pub(crate) fn for_tools(config: &Config, data: &DataFolder, gate: &SpawnGate) ->
 /// Opens the index for one command.
 pub(crate) fn once(config: &Config, data: &DataFolder) -> anyhow::Result<IndexService> {
     // Without it (a read-only data folder) no git is started; the index answers all the same.
-    let git = match TrustStore::open(data.path()) {
-        Ok(trust) => {
-            let keeper = Keeper::current_exe().context("finding this program's own file")?;
-            GitProbe::through(SpawnGate::new(keeper, Arc::new(trust), data.path()))
-        }
+    let git = match gate::open(data.path()) {
+        Ok(gate) => GitProbe::through(gate),
         Err(error) => {
             tracing::warn!(%error, "git is not asked which files changed");
             GitProbe::none()

@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chartroom_lsp::{LspHandle, ServiceOptions, ServicePool};
+use chartroom_lsp::{GateLauncher, LspHandle, ServiceOptions, ServicePool};
 use chartroom_protocol::lsp::LspSetting;
 use chartroom_transport::Keeper;
-use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustStore};
+use chartroom_workspace::{CanonicalRoot, SpawnGate};
 
+use super::gate;
 use crate::config::Config;
 use crate::data::DataFolder;
 
@@ -27,6 +28,11 @@ pub(crate) fn pool(
         program,
         args: vec![OsString::from("lsp-service")],
     })
+}
+
+/// Returns what finds the language servers of a folder, for whoever starts none.
+pub(crate) fn launcher(data: &DataFolder, root: &CanonicalRoot) -> anyhow::Result<GateLauncher> {
+    Ok(GateLauncher::new(gate::open(data.path())?, root.clone()))
 }
 
 /// The services that a server uses, by root; they stay warm until it stops.
@@ -64,10 +70,8 @@ impl Workspace {
     /// Opens a folder with the user's config.
     pub(crate) fn open(folder: &Path, config: &Config, data: &DataFolder) -> anyhow::Result<Self> {
         let root = CanonicalRoot::open(folder)?;
-        let trust = Arc::new(TrustStore::open(data.path())?);
-        let keeper = Keeper::current_exe()?;
-        let program = keeper.program.clone();
-        let gate = SpawnGate::new(keeper, trust, data.path());
+        let gate = gate::open(data.path())?;
+        let program = Keeper::current_exe()?.program;
         let lsp = pool(&config.lsp, data, &gate, program).service(&root);
         Ok(Self { root, gate, lsp })
     }

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use chartroom_lsp::render::{Limits, blocks};
 use chartroom_protocol::lsp::{CheckParams, CheckResponse, FileText, Freshness, ServerOutcome, Severity};
 
-use super::{answer, block_on, settings};
-use crate::app::language::Workspace;
-use crate::config::Overrides;
+use super::{answer, workspace};
 use crate::exit::{Failure, Outcome};
 use crate::logs;
 
@@ -32,13 +30,10 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let _logs = logs::to_stderr();
-    let config = settings::load(Overrides::default())?.config;
-    let data = settings::data()?;
-    let folder = args.root.clone().unwrap_or_else(|| PathBuf::from("."));
-    block_on(async move {
-        let workspace = Workspace::open(&folder, &config, &data)?;
+    let (response, limits) = workspace::within(args.root.as_deref(), async |opened| {
+        let workspace = &opened.workspace;
         if args.trust {
             let trusted = workspace.gate.trust().trust(&workspace.root);
             trusted.map_err(|error| Failure::impossible(error.to_string()))?;
@@ -51,20 +46,20 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         // Wishes of this one check: the service may be another process's, and stays as its users have it.
         let params = CheckParams {
             files,
-            include_severities: args.severity,
+            include_severities: args.severity.clone(),
             patience_ms: Some(PATIENCE),
             ..CheckParams::default()
         };
         let response = workspace.lsp.check(&params).await;
         let why = workspace.lsp.unavailable();
         let limits = workspace.lsp.config().map(Limits::of).unwrap_or_default();
-        workspace.lsp.shutdown().await;
         let Some(response) = response else {
             let why = why.unwrap_or_else(|| "the language service does not answer".to_owned());
             return Err(Failure::impossible(why));
         };
-        report(&response, limits, args.json)
-    })
+        Ok((response, limits))
+    })?;
+    report(&response, limits, args.json)
 }
 
 fn report(response: &CheckResponse, limits: Limits, as_json: bool) -> Result<Outcome, Failure> {

@@ -5,11 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{answer, block_on, settings};
+use super::{answer, workspace};
 use crate::after_edit::Mutation;
 use crate::app::agent_tools::AGENT_MARK;
-use crate::app::language::Workspace;
-use crate::config::Overrides;
 use crate::exit::{Failure, Outcome};
 use crate::logs;
 
@@ -63,14 +61,7 @@ fn context(input: &str) -> Result<Option<String>, Failure> {
         return Ok(None);
     }
     let Some((mutation, folder)) = read(input) else { return Ok(None) };
-    let config = settings::load(Overrides::default())?.config;
-    let data = settings::data()?;
-    block_on(async move {
-        let workspace = Workspace::open(&folder, &config, &data)?;
-        let diagnostics = mutation.diagnostics(&workspace.lsp).await;
-        workspace.lsp.shutdown().await;
-        Ok(diagnostics)
-    })
+    workspace::within(Some(&folder), async |opened| Ok(mutation.diagnostics(&opened.workspace.lsp).await))
 }
 
 #[cfg(test)]

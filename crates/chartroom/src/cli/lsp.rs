@@ -6,9 +6,7 @@ use chartroom_lsp::LspHandle;
 use chartroom_lsp::render::status_lines;
 use chartroom_protocol::lsp::LspStatusResponse;
 
-use super::{answer, block_on, settings};
-use crate::app::language::Workspace;
-use crate::config::Overrides;
+use super::{answer, workspace};
 use crate::exit::{Failure, Outcome};
 use crate::logs;
 
@@ -53,21 +51,14 @@ async fn act(act: &Act, service: &LspHandle) -> Result<LspStatusResponse, Failur
 
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let _logs = logs::to_stderr();
-    let config = settings::load(Overrides::default())?.config;
-    let data = settings::data()?;
-    let folder = args.root.clone().unwrap_or_else(|| PathBuf::from("."));
-    block_on(async move {
-        let workspace = Workspace::open(&folder, &config, &data)?;
-        let status = act(&args.act, &workspace.lsp).await;
-        workspace.lsp.shutdown().await;
-        let status = status?;
-        let text = match (&status.unavailable, args.json) {
-            (_, true) => serde_json::to_string(&status)
-                .map_err(|error| Failure::impossible(format!("the answer cannot be written ({error})")))?,
-            (Some(why), false) => why.clone(),
-            (None, false) => status_lines(&status.servers),
-        };
-        answer(&format!("{text}\n"))?;
-        Ok(if status.unavailable.is_some() { Outcome::NotOk } else { Outcome::Done })
-    })
+    let root = args.root.as_deref();
+    let status = workspace::within(root, async |opened| act(&args.act, &opened.workspace.lsp).await)?;
+    let text = match (&status.unavailable, args.json) {
+        (_, true) => serde_json::to_string(&status)
+            .map_err(|error| Failure::impossible(format!("the answer cannot be written ({error})")))?,
+        (Some(why), false) => why.clone(),
+        (None, false) => status_lines(&status.servers),
+    };
+    answer(&format!("{text}\n"))?;
+    Ok(if status.unavailable.is_some() { Outcome::NotOk } else { Outcome::Done })
 }

@@ -5,13 +5,10 @@ use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{block_on, settings};
-use crate::app::index;
-use crate::app::language::Workspace;
-use crate::config::Overrides;
+use super::workspace;
 use crate::exit::{Failure, Outcome};
 use crate::logs;
-use crate::mcp::{Group, ToolServer, Toolbox};
+use crate::mcp::{Group, ToolServer};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -25,22 +22,14 @@ pub struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let _logs = logs::to_stderr();
-    let config = settings::load(Overrides::default())?.config;
-    let data = settings::data()?;
-    let folder = args.root.clone().unwrap_or_else(|| PathBuf::from("."));
-    block_on(async move {
-        let workspace = Workspace::open(&folder, &config, &data)?;
-        let tools = Arc::new(Toolbox::open(
-            &workspace,
-            index::for_tools(&config, &data, &workspace.gate),
-            &args.only,
-        ));
+    // Clients end their servers by closing stdin or by a signal; either way the others who use the same language
+    // service are told before it ends.
+    workspace::within(args.root.as_deref(), async |opened| {
+        let tools = Arc::new(opened.tools(&args.only));
         let stdio = (tokio::io::stdin(), tokio::io::stdout());
         let running = rmcp::serve_server(ToolServer::new(tools), stdio)
             .await
             .map_err(|error| Failure::impossible(format!("the client does not speak MCP ({error})")))?;
-        // Clients end their servers by closing stdin or by a signal; either way the others who use the same language
-        // service are told before it ends.
         let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
         tokio::select! {
@@ -52,7 +41,6 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
             _signal = terminate.recv() => {}
             _signal = interrupt.recv() => {}
         }
-        workspace.lsp.shutdown().await;
         Ok(Outcome::Done)
     })
 }

@@ -5,10 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{answer, block_on, settings};
-use crate::app::index;
-use crate::app::language::Workspace;
-use crate::config::Overrides;
+use super::{answer, workspace};
 use crate::exit::{Failure, Outcome};
 use crate::logs;
 use crate::mcp::Toolbox;
@@ -40,18 +37,12 @@ enum Act {
 
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let _logs = logs::to_stderr();
-    let config = settings::load(Overrides::default())?.config;
-    let data = settings::data()?;
-    let folder = args.root.clone().unwrap_or_else(|| PathBuf::from("."));
-    block_on(async move {
-        let workspace = Workspace::open(&folder, &config, &data)?;
-        let tools = Toolbox::open(&workspace, index::for_tools(&config, &data, &workspace.gate), &[]);
-        let outcome = match &args.act {
+    workspace::within(args.root.as_deref(), async |opened| {
+        let tools = opened.tools(&[]);
+        match &args.act {
             Act::List => list(&tools, args.json).await,
             Act::Call { name, args_json } => call(&tools, name, args_json, args.json).await,
-        };
-        workspace.lsp.shutdown().await;
-        outcome
+        }
     })
 }
 

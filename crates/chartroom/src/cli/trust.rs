@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use chartroom_workspace::{CanonicalRoot, TrustStore};
 
 use super::{answer, settings};
+use crate::app::gate;
 use crate::exit::{Failure, Outcome};
 
 #[derive(Debug, clap::Args)]
@@ -22,7 +23,7 @@ pub struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let data = settings::data()?;
-    let store = TrustStore::open(data.path()).map_err(|error| Failure::impossible(error.to_string()))?;
+    let store = gate::open_trust(data.path()).map_err(|error| Failure::impossible(error.to_string()))?;
     if let Some(dir) = &args.revoke {
         revoke(&store, dir)
     } else if let Some(dir) = &args.dir {

@@ -24,7 +24,7 @@ impl ToolGroup for EditTools {
         Group::Edits
     }
 
-    fn tools(&self) -> BoxFuture<'_, Vec<ToolSpec>> {
+    fn tools(&self) -> BoxFuture<'_, &'static [ToolSpec]> {
         std::future::ready(chartroom_edits::all()).boxed()
     }
 

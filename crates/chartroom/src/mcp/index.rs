@@ -22,7 +22,7 @@ impl ToolGroup for IndexTools {
         Group::Index
     }
 
-    fn tools(&self) -> BoxFuture<'_, Vec<ToolSpec>> {
+    fn tools(&self) -> BoxFuture<'_, &'static [ToolSpec]> {
         std::future::ready(tools::definitions()).boxed()
     }
 

@@ -23,14 +23,8 @@ impl ToolGroup for LspTools {
     }
 
     /// There are none when they are switched off, or when the service did not start.
-    fn tools(&self) -> BoxFuture<'_, Vec<ToolSpec>> {
-        async {
-            if !self.service.has_tools().await {
-                return Vec::new();
-            }
-            tools::all()
-        }
-        .boxed()
+    fn tools(&self) -> BoxFuture<'_, &'static [ToolSpec]> {
+        async { if self.service.has_tools().await { tools::all() } else { &[] } }.boxed()
     }
 
     fn call<'a>(&'a self, name: &'a str, arguments: Value) -> BoxFuture<'a, Option<ToolAnswer>> {

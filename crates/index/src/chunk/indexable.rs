@@ -6,13 +6,10 @@ mod tests;
 use std::path::Path;
 
 use chartroom_workspace::binary::looks_binary;
+use chartroom_workspace::limits;
 
 use crate::symbols::Language;
 
-/// Larger files are data, whatever their name says.
-pub const MAX_FILE_BYTES: u64 = 1_000_000;
-/// Prose and markup without a grammar beyond this are dumps and word lists.
-const MAX_TEXT_BYTES: u64 = 400_000;
 /// A line longer than this, on average over the prefix, was written by a program.
 const GENERATED_LINE: usize = 1_000;
 
@@ -58,7 +55,8 @@ pub fn indexable(path: &Path, meta: FileMeta, prefix: &[u8]) -> Result<Language,
         None if meta.custom => Language::plain(),
         None => return Err(Refusal::UnknownType),
     };
-    let limit = if language.has_symbols() || meta.custom { MAX_FILE_BYTES } else { MAX_TEXT_BYTES };
+    let limit =
+        if language.has_symbols() || meta.custom { limits::INDEXED_FILE } else { limits::INDEXED_PROSE };
     if meta.size > limit {
         return Err(Refusal::TooLarge);
     }

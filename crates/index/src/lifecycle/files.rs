@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
+use chartroom_workspace::limits::INDEXED_FILE;
 use rayon::prelude::*;
 
 use super::build::BuildError;
@@ -14,8 +15,6 @@ use crate::embed::Embedder;
 use crate::service::Core;
 use crate::store::{FileChange, FileRecord, FileStamp, GenerationWriter};
 
-/// No file larger than this is indexed; one that grew since the scan is cut here and comes again with the next sync.
-const MAX_FILE_BYTES: u64 = 1_048_576;
 /// A file changed less than this before it was read may change again without a new time stamp: its stamp is spoiled, so
 /// that the next scan looks at its bytes.
 const RACY_NS: i128 = 50_000_000;
@@ -116,8 +115,9 @@ fn read(path: &Path) -> std::io::Result<(FileStamp, String)> {
     let mut file = File::open(path)?;
     // The stat comes first: a change during the read leaves an older stamp, which the next scan sees.
     let metadata = file.metadata()?;
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(MAX_FILE_BYTES)).unwrap_or(0));
-    file.by_ref().take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(INDEXED_FILE)).unwrap_or(0));
+    // A file that grew since the scan is cut here and comes again with the next sync.
+    file.by_ref().take(INDEXED_FILE).read_to_end(&mut bytes)?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as i128;
     let nanoseconds = |seconds: i64, part: i64| seconds.saturating_mul(1_000_000_000).saturating_add(part);
     let mtime_ns = nanoseconds(metadata.mtime(), metadata.mtime_nsec());

@@ -1,5 +1,7 @@
 //! The tools as a client sees them: names in their fixed order, schemas, and one function that calls any of them.
 
+use std::sync::LazyLock;
+
 use chartroom_protocol::index::{
     CallGraphParams, CallGraphResponse, FileOutlineParams, FileOutlineResponse, ListCodebasesParams,
     ListCodebasesResponse, ManageIndexParams, ManageIndexResponse, ReadFileParams, ReadFileResponse,
@@ -13,8 +15,13 @@ use serde_json::Value;
 use super::{ToolError, list_codebases};
 use crate::service::IndexService;
 
-/// The six tools, in their order.
-pub fn definitions() -> Vec<ToolSpec> {
+/// The six tools, in their order. Their schemas are made once.
+pub fn definitions() -> &'static [ToolSpec] {
+    static DEFINITIONS: LazyLock<Vec<ToolSpec>> = LazyLock::new(specs);
+    &DEFINITIONS
+}
+
+fn specs() -> Vec<ToolSpec> {
     vec![
         ToolSpec::changing(
             "manage_index",

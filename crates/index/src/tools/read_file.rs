@@ -7,6 +7,7 @@ use chartroom_protocol::index::{
     FileOutlineParams, FileOutlineResponse, Hints, IndexStatus, ManageAction, NonOkReason, OpenSymbol,
     ReadFileParams, ReadFileResponse, ReadMode, ResolveMode, Span, ToolHint,
 };
+use chartroom_workspace::limits::READ_FILE;
 use chartroom_workspace::{CanonicalRoot, boundary};
 use serde_json::json;
 
@@ -16,8 +17,6 @@ use super::resolve::canonical_of;
 use crate::identity::{below, enclosing};
 use crate::service::ReadContext;
 
-/// A larger file is not text that anybody reads through a tool.
-const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 /// How many symbols are looked at when one is opened by its label.
 const OPEN_LIMIT: u32 = 25;
 
@@ -203,9 +202,9 @@ impl Lines {
         if !metadata.is_file() {
             return Err(ToolError(format!("'{requested}' is not a file.")));
         }
-        if metadata.len() > MAX_FILE_BYTES {
+        if metadata.len() > READ_FILE {
             return Err(ToolError(format!(
-                "File '{requested}' has {} bytes; files over {MAX_FILE_BYTES} are not read.",
+                "File '{requested}' has {} bytes; files over {READ_FILE} are not read.",
                 metadata.len()
             )));
         }
@@ -214,7 +213,7 @@ impl Lines {
         let mut bytes = Vec::new();
         std::fs::File::open(&path)
             .map_err(unreadable)?
-            .take(MAX_FILE_BYTES)
+            .take(READ_FILE)
             .read_to_end(&mut bytes)
             .map_err(unreadable)?;
         if chartroom_workspace::binary::looks_binary(&bytes[..bytes.len().min(8192)]) {

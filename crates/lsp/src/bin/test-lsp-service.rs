@@ -1,6 +1,11 @@
 //! The language service as a program of its own, for tests: what `chartroom lsp-service` and `chartroom keeper` are.
 
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+
+use chartroom_transport::Keeper;
+use chartroom_workspace::{SpawnGate, TrustStore};
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
@@ -10,6 +15,12 @@ fn main() -> ExitCode {
         Some("hangs") => loop {
             std::thread::park();
         },
-        _ => chartroom_lsp::service::process::run(),
+        _ => chartroom_lsp::service::process::run(open_gate),
     }
+}
+
+fn open_gate(data_dir: &Path) -> Result<SpawnGate, String> {
+    let trust = TrustStore::open(data_dir).map_err(|error| error.to_string())?;
+    let keeper = Keeper::current_exe().map_err(|error| error.to_string())?;
+    Ok(SpawnGate::new(keeper, Arc::new(trust), data_dir))
 }

@@ -22,17 +22,25 @@ pub(crate) struct Asked {
     pub(crate) answer: Value,
 }
 
-/// Why a question got no answer; one sentence for the model.
+/// Why a tool gives no answer; one sentence for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct NotReady(pub(crate) String);
+pub(crate) enum ToolError {
+    /// The call has to be corrected: asking again would not help.
+    #[error("{0}")]
+    InvalidArguments(String),
+    /// No server can answer now.
+    #[error("{0}")]
+    Unavailable(String),
+}
 
 impl Orchestrator {
     /// Resolves a tool's path: inside the workspace, source, a readable text.
-    pub(crate) fn source_file(&self, path: &str) -> Result<(PathBuf, Arc<str>), NotReady> {
-        let file = boundary::resolve_source(&self.root, Path::new(path))
-            .map_err(|error| NotReady(format!("File is outside workspace boundary: {error}")))?;
-        let text = content::read(&file).map_err(|reason| NotReady(format!("{path}: {reason}")))?;
+    pub(crate) fn source_file(&self, path: &str) -> Result<(PathBuf, Arc<str>), ToolError> {
+        let file = boundary::resolve_source(&self.root, Path::new(path)).map_err(|error| {
+            ToolError::InvalidArguments(format!("File is outside workspace boundary: {error}"))
+        })?;
+        let text = content::read(&file)
+            .map_err(|reason| ToolError::InvalidArguments(format!("{path}: {reason}")))?;
         Ok((file, text))
     }
 
@@ -49,7 +57,7 @@ impl Orchestrator {
         can: impl Fn(&Capabilities) -> bool,
         method: &str,
         params: impl Fn(&Client) -> Value,
-    ) -> Result<Asked, NotReady> {
+    ) -> Result<Asked, ToolError> {
         let mut reasons = Vec::new();
         let mut servers = self.servers_of(file);
         // Linters last: they cannot answer, and need not be started for a question.
@@ -79,7 +87,7 @@ impl Orchestrator {
         if reasons.is_empty() {
             reasons.push("no language server knows this kind of file".to_owned());
         }
-        Err(NotReady(format!("{what} is not available: {}", reasons.join("; "))))
+        Err(ToolError::Unavailable(format!("{what} is not available: {}", reasons.join("; "))))
     }
 
     async fn ask_client(
@@ -89,7 +97,7 @@ impl Orchestrator {
         method: &str,
         params: impl Fn(&Client) -> Value,
         deadline: Instant,
-    ) -> Result<Asked, NotReady> {
+    ) -> Result<Asked, ToolError> {
         let prepared = timeout_at(deadline, async {
             client.send_disk_changes(&BTreeSet::new()).await?;
             client.open_from_disk(file).await
@@ -97,8 +105,10 @@ impl Orchestrator {
         let id = client.server.id.clone();
         match prepared.await {
             Ok(Ok(_)) => {}
-            Ok(Err(error)) => return Err(NotReady(format!("{id} is not available: {error}"))),
-            Err(_elapsed) => return Err(NotReady(format!("{id} did not take the file in time; ask again"))),
+            Ok(Err(error)) => return Err(ToolError::Unavailable(format!("{id} is not available: {error}"))),
+            Err(_elapsed) => {
+                return Err(ToolError::Unavailable(format!("{id} did not take the file in time; ask again")));
+            }
         }
         self.ask_until_loaded(client, method, params, deadline).await
     }
@@ -110,7 +120,7 @@ impl Orchestrator {
         method: &str,
         params: impl Fn(&Client) -> Value,
         deadline: Instant,
-    ) -> Result<Asked, NotReady> {
+    ) -> Result<Asked, ToolError> {
         let id = client.server.id.clone();
         loop {
             let was_loading = client.is_loading();
@@ -121,7 +131,7 @@ impl Orchestrator {
                         Some(activity) => format!("{id} is busy ({activity}); ask again in a moment"),
                         None => format!("{id} did not answer: {error}"),
                     });
-                    return Err(NotReady(reason));
+                    return Err(ToolError::Unavailable(reason));
                 }
             };
             if !is_empty(&answer) || !was_loading {
@@ -129,7 +139,7 @@ impl Orchestrator {
             }
             if !client.loaded(deadline).await {
                 let activity = client.activity().0.unwrap_or_else(|| "loading".to_owned());
-                return Err(NotReady(format!(
+                return Err(ToolError::Unavailable(format!(
                     "{id} is still loading the project ({activity}), so an empty answer would mean nothing; \
                      ask again in a moment"
                 )));

@@ -4,24 +4,21 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use chartroom_transport::Keeper;
-use chartroom_workspace::{SpawnGate, TrustStore};
+use chartroom_workspace::SpawnGate;
 use tokio::net::unix::pipe;
 
 use super::{BOOTSTRAP, bootstrap};
 use crate::launch::GateLauncher;
 
-/// Runs the service until its parent is done with it. A wrong bootstrap is a line on stderr and exit code 1.
-pub fn run() -> ExitCode {
+/// Runs the service until its parent is done with it; `open_gate` makes the spawn gate over a data folder. A wrong
+/// bootstrap is a line on stderr and exit code 1.
+pub fn run(open_gate: impl FnOnce(&Path) -> Result<SpawnGate, String>) -> ExitCode {
     let value = std::env::var(BOOTSTRAP).ok();
     let served = bootstrap(value.as_deref()).and_then(|(bootstrap, root)| {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("the system gives no threads: {error}"))?;
         runtime.block_on(async {
-            let data_dir = Path::new(&bootstrap.data_dir);
-            let trust = TrustStore::open(data_dir).map_err(|error| error.to_string())?;
-            let keeper = Keeper::current_exe().map_err(|error| error.to_string())?;
-            let gate = SpawnGate::new(keeper, Arc::new(trust), data_dir);
+            let gate = open_gate(Path::new(&bootstrap.data_dir))?;
             let launch = Arc::new(GateLauncher::new(gate, root.clone()));
             let stdio = (tokio::io::stdin(), tokio::io::stdout());
             super::run(root, bootstrap, launch, stdio, tools()).await;

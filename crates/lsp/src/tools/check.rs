@@ -3,7 +3,7 @@
 use chartroom_protocol::lsp::{CheckParams, FileText, Freshness, ServerOutcome};
 
 use super::{FileParams, ToolAnswer, ToolSpec, schema};
-use crate::orchestrator::{NotReady, Orchestrator};
+use crate::orchestrator::{Orchestrator, ToolError};
 use crate::render::{Limits, blocks};
 
 pub(super) const NAME: &str = "lsp_check";
@@ -16,16 +16,16 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Result<ToolAnswer, NotReady> {
+pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Result<ToolAnswer, ToolError> {
     let (file, _) = orchestrator.source_file(&params.file_path)?;
     let file = FileText { file_path: file.to_string_lossy().into_owned(), text: None };
     let params = CheckParams { files: vec![file], ..CheckParams::default() };
     let response = orchestrator.check(params).await;
     let Some(checked) = response.files.first() else {
-        return Err(NotReady("nothing was checked".to_owned()));
+        return Err(ToolError::Unavailable("nothing was checked".to_owned()));
     };
     if let Some(reason) = &checked.refused {
-        return Err(NotReady(format!("{}: {reason}", checked.file)));
+        return Err(ToolError::InvalidArguments(format!("{}: {reason}", checked.file)));
     }
     let mut current = Vec::new();
     let mut others = Vec::new();
@@ -46,7 +46,11 @@ pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Res
         }
     }
     if current.is_empty() && checked.diagnostics.is_empty() {
-        return Err(NotReady(format!("{} could not be checked: {}", checked.file, others.join("; "))));
+        return Err(ToolError::Unavailable(format!(
+            "{} could not be checked: {}",
+            checked.file,
+            others.join("; ")
+        )));
     }
     let mut text = blocks(std::slice::from_ref(checked), Limits::of(orchestrator.config()));
     if text.is_empty() {

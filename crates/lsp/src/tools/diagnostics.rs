@@ -4,7 +4,7 @@ use chartroom_protocol::lsp::{Freshness, ServerState, ServerStatus};
 
 use super::places::joined;
 use super::{Nothing, ToolAnswer, ToolSpec, schema};
-use crate::orchestrator::{NotReady, Orchestrator};
+use crate::orchestrator::{Orchestrator, ToolError};
 
 pub(super) const NAME: &str = "lsp_diagnostics";
 
@@ -16,7 +16,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-pub(super) async fn call(orchestrator: &Orchestrator, _: Nothing) -> Result<ToolAnswer, NotReady> {
+pub(super) async fn call(orchestrator: &Orchestrator, _: Nothing) -> Result<ToolAnswer, ToolError> {
     orchestrator.refresh_known().await;
     let mut lines = Vec::new();
     for (file, diagnostics) in orchestrator.diagnostics() {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::places::{joined, place_in};
 use super::{FileParams, ToolAnswer, ToolSpec, schema};
 use crate::client::Client;
-use crate::orchestrator::{NotReady, Orchestrator};
+use crate::orchestrator::{Orchestrator, ToolError};
 use crate::position::{Place, Range};
 use crate::uri;
 
@@ -24,7 +24,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Result<ToolAnswer, NotReady> {
+pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Result<ToolAnswer, ToolError> {
     let (file, _) = orchestrator.source_file(&params.file_path)?;
     let document = json!({ "textDocument": { "uri": uri::of_path(&file) } });
     let asked = orchestrator

@@ -2,7 +2,7 @@
 
 use super::places::{PlaceParams, ask_at, joined, location_lines};
 use super::{ToolAnswer, ToolSpec, schema};
-use crate::orchestrator::{NotReady, Orchestrator};
+use crate::orchestrator::{Orchestrator, ToolError};
 
 pub(super) const NAME: &str = "lsp_goto_definition";
 
@@ -14,7 +14,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-pub(super) async fn call(orchestrator: &Orchestrator, params: PlaceParams) -> Result<ToolAnswer, NotReady> {
+pub(super) async fn call(orchestrator: &Orchestrator, params: PlaceParams) -> Result<ToolAnswer, ToolError> {
     let asked = ask_at(
         orchestrator,
         &params,

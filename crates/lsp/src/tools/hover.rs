@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::places::{PlaceParams, ask_at};
 use super::{ToolAnswer, ToolSpec, schema};
-use crate::orchestrator::{NotReady, Orchestrator};
+use crate::orchestrator::{Orchestrator, ToolError};
 
 pub(super) const NAME: &str = "lsp_hover";
 
@@ -16,7 +16,7 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-pub(super) async fn call(orchestrator: &Orchestrator, params: PlaceParams) -> Result<ToolAnswer, NotReady> {
+pub(super) async fn call(orchestrator: &Orchestrator, params: PlaceParams) -> Result<ToolAnswer, ToolError> {
     let asked = ask_at(orchestrator, &params, "hover", |can| can.hover, "textDocument/hover", None).await?;
     let text = asked.answer.get("contents").map(contents).unwrap_or_default();
     let text = text.trim();

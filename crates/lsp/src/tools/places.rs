@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::client::wire;
 use crate::client::{Capabilities, Client};
 use crate::content;
-use crate::orchestrator::{Asked, NotReady, Orchestrator};
+use crate::orchestrator::{Asked, Orchestrator, ToolError};
 use crate::position::{Place, nth_line, to_place, to_position};
 use crate::uri;
 
@@ -34,22 +34,22 @@ pub(super) struct PlaceParams {
 
 impl PlaceParams {
     /// Finds the place in the text.
-    pub(super) fn place(&self, text: &str) -> Result<Place, NotReady> {
+    pub(super) fn place(&self, text: &str) -> Result<Place, ToolError> {
         let line = self.line;
-        let content = line
-            .checked_sub(1)
-            .and_then(|line| nth_line(text, line))
-            .ok_or_else(|| NotReady(format!("{} has no line {line}; lines count from 1", self.file_path)))?;
+        let content = line.checked_sub(1).and_then(|line| nth_line(text, line)).ok_or_else(|| {
+            ToolError::InvalidArguments(format!("{} has no line {line}; lines count from 1", self.file_path))
+        })?;
         match (self.character, &self.symbol) {
             (_, Some(symbol)) => match column_of(content, symbol) {
                 Some(character) => Ok(Place { line, character }),
-                None => {
-                    Err(NotReady(format!("`{symbol}` does not stand on line {line}: {}", content.trim())))
-                }
+                None => Err(ToolError::InvalidArguments(format!(
+                    "`{symbol}` does not stand on line {line}: {}",
+                    content.trim()
+                ))),
             },
-            (Some(0), None) => Err(NotReady("character counts from 1".to_owned())),
+            (Some(0), None) => Err(ToolError::InvalidArguments("character counts from 1".to_owned())),
             (Some(character), None) => Ok(Place { line, character }),
-            (None, None) => Err(NotReady("give `character` or `symbol`".to_owned())),
+            (None, None) => Err(ToolError::InvalidArguments("give `character` or `symbol`".to_owned())),
         }
     }
 }
@@ -77,7 +77,7 @@ pub(super) async fn ask_at(
     can: impl Fn(&Capabilities) -> bool,
     method: &str,
     context: Option<Value>,
-) -> Result<Asked, NotReady> {
+) -> Result<Asked, ToolError> {
     let (file, text) = orchestrator.source_file(&params.file_path)?;
     let place = params.place(&text)?;
     let question = |client: &Client| {
@@ -144,7 +144,7 @@ mod tests {
     fn check(json: &str, expected: Result<(u32, u32), &str>) {
         let text = "let total = 1;\n  return subtotal + total;\n";
         let place = params(json).place(text).map(|place| (place.line, place.character));
-        assert_eq!(place, expected.map_err(|message| NotReady(message.to_owned())));
+        assert_eq!(place, expected.map_err(|message| ToolError::InvalidArguments(message.to_owned())));
     }
 
     #[test]

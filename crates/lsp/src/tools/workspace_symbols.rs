@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::places::{joined, place_in};
 use super::{ToolAnswer, ToolSpec, schema};
-use crate::orchestrator::{NotReady, Orchestrator};
+use crate::orchestrator::{Orchestrator, ToolError};
 use crate::position::{Place, Position};
 use crate::uri;
 
@@ -27,11 +27,11 @@ pub(super) fn spec() -> ToolSpec {
     )
 }
 
-pub(super) async fn call(orchestrator: &Orchestrator, params: Params) -> Result<ToolAnswer, NotReady> {
+pub(super) async fn call(orchestrator: &Orchestrator, params: Params) -> Result<ToolAnswer, ToolError> {
     orchestrator.started().await;
     let clients = orchestrator.running(|can| can.workspace_symbols);
     if clients.is_empty() {
-        return Err(NotReady(orchestrator.why_none_runs()));
+        return Err(ToolError::Unavailable(orchestrator.why_none_runs()));
     }
     let deadline = orchestrator.deadline(false);
     let query = json!({ "query": params.query });
@@ -43,7 +43,7 @@ pub(super) async fn call(orchestrator: &Orchestrator, params: Params) -> Result<
     let mut reasons = Vec::new();
     for answer in answers {
         match answer {
-            Err(NotReady(reason)) => reasons.push(reason),
+            Err(error) => reasons.push(error.to_string()),
             Ok(asked) => {
                 for symbol in asked.answer.as_array().into_iter().flatten() {
                     let name = symbol.get("name").and_then(Value::as_str);
@@ -62,7 +62,7 @@ pub(super) async fn call(orchestrator: &Orchestrator, params: Params) -> Result<
         }
     }
     if lines.is_empty() && !reasons.is_empty() {
-        return Err(NotReady(reasons.join("; ")));
+        return Err(ToolError::Unavailable(reasons.join("; ")));
     }
     lines.sort();
     lines.dedup();

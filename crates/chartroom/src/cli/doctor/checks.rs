@@ -4,11 +4,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use chartroom_protocol::agent::AgentStatus;
+use chartroom_workspace::CanonicalRoot;
 use chartroom_workspace::gate::find_program;
-use chartroom_workspace::{CanonicalRoot, TrustStore};
 
 use super::{Check, State, index, language_servers};
-use crate::app::agents;
+use crate::app::{agents, gate};
 use crate::config::{self, Config, Overrides};
 use crate::data::DataFolder;
 
@@ -126,7 +126,7 @@ fn agents(config: &Config) -> Vec<Check> {
 
 /// Whether agents may run in the current folder.
 fn trust(data: &DataFolder, root: &CanonicalRoot) -> Check {
-    let (state, detail, mend) = match TrustStore::open(data.path()) {
+    let (state, detail, mend) = match gate::open_trust(data.path()) {
         Ok(store) if store.is_trusted(root) => (State::Ok, "trusted".to_owned(), None),
         Ok(_) => (
             State::Missing,

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
-use chartroom_lsp::GateLauncher;
 use chartroom_lsp::launch::Launch as _;
 use chartroom_lsp::registry::{Registry, Server, When};
 use chartroom_protocol::lsp::LspConfig;
-use chartroom_transport::Keeper;
+use chartroom_workspace::CanonicalRoot;
 use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
-use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustStore};
 
 use super::{Check, State};
+use crate::app::language;
 use crate::data::DataFolder;
 
 /// The languages of a folder show in its first files; a doctor who walks for minutes is not asked again.
@@ -21,12 +19,8 @@ const MOST_FILES: usize = 20_000;
 pub(super) fn checks(config: &LspConfig, data: &DataFolder, root: &CanonicalRoot) -> Vec<Check> {
     let registry = Registry::new(config);
     let servers = servers_of(&registry, root);
-    let launcher =
-        TrustStore::open(data.path()).ok().zip(Keeper::current_exe().ok()).map(|(trust, keeper)| {
-            GateLauncher::new(SpawnGate::new(keeper, Arc::new(trust), data.path()), root.clone())
-        });
     // A trust store that cannot be opened has a line of its own.
-    let Some(launcher) = launcher else { return Vec::new() };
+    let Ok(launcher) = language::launcher(data, root) else { return Vec::new() };
     servers
         .into_values()
         .filter_map(|server| match launcher.find(server, root.as_path()) {

@@ -1,30 +1,48 @@
-//! The tools as an MCP server.
+//! Tools as an MCP server: the one that speaks MCP for a set of tools, in the language service and in the binary.
 
 use std::sync::Arc;
 
+use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, Implementation,
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{ToolSpec, Toolbox};
+/// A set of tools that a server can offer.
+pub trait Tools: Send + Sync + 'static {
+    /// What the server calls itself, with its version.
+    fn name(&self) -> (&'static str, &'static str);
 
-/// Speaks MCP for a toolbox.
-#[derive(Clone)]
-pub struct ToolServer {
-    tools: Arc<Toolbox>,
+    /// What a client is told about the tools together.
+    fn instructions(&self) -> Option<&'static str>;
+
+    /// Returns the tools that are there now.
+    fn list(&self) -> impl Future<Output = Vec<&'static ToolSpec>> + Send;
+
+    /// Calls a tool; nothing when there is none of that name.
+    fn call(&self, name: &str, arguments: Value) -> impl Future<Output = Option<ToolAnswer>> + Send;
 }
 
-impl ToolServer {
-    pub fn new(tools: Arc<Toolbox>) -> Self {
-        Self { tools }
+/// Speaks MCP for a set of tools. Cheap to clone.
+pub struct ToolServer<T> {
+    tools: Arc<T>,
+}
+
+impl<T> Clone for ToolServer<T> {
+    fn clone(&self) -> Self {
+        Self { tools: self.tools.clone() }
     }
 }
 
-impl ToolServer {
+impl<T: Tools> ToolServer<T> {
+    /// Makes the server of these tools.
+    pub fn new(tools: Arc<T>) -> Self {
+        Self { tools }
+    }
+
     /// Answers one JSON-RPC message of a client that needs no connection; nothing for a notification. Any order of
     /// messages will do, and `initialize` may come again.
     pub async fn answer(&self, message: Value) -> Option<Value> {
@@ -56,12 +74,11 @@ impl ToolServer {
     }
 
     async fn list(&self) -> ListToolsResult {
-        ListToolsResult::with_all_items(self.tools.tools().await.into_iter().map(tool).collect())
+        ListToolsResult::with_all_items(self.tools.list().await.into_iter().map(tool).collect())
     }
 
     async fn call(&self, request: CallToolRequestParams) -> Result<CallToolResult, rmcp::ErrorData> {
-        let arguments =
-            request.arguments.map_or_else(|| Value::Object(serde_json::Map::new()), Value::Object);
+        let arguments = Value::Object(request.arguments.unwrap_or_else(Map::new));
         let Some(answer) = self.tools.call(&request.name, arguments).await else {
             let message = format!("there is no tool {}", request.name);
             return Err(rmcp::ErrorData::invalid_params(message, None));
@@ -74,16 +91,15 @@ impl ToolServer {
     }
 }
 
-impl ServerHandler for ToolServer {
+impl<T: Tools> ServerHandler for ToolServer<T> {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new("chartroom", env!("CARGO_PKG_VERSION")))
-            .with_instructions(
-                "Tools of the workspace: compiler diagnostics and navigation (lsp_*), code search by meaning and by words \
-                 with outline and call graph (search_codebase, file_outline, call_graph), and, where they are listed, \
-                 edits that report the errors they bring (edit_file, write_file, apply_patch). Paths are absolute or \
-                 relative to the workspace.",
-            )
+        let (name, version) = self.tools.name();
+        let info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new(name, version));
+        match self.tools.instructions() {
+            Some(instructions) => info.with_instructions(instructions),
+            None => info,
+        }
     }
 
     async fn list_tools(
@@ -103,9 +119,9 @@ impl ServerHandler for ToolServer {
     }
 }
 
-fn tool(spec: ToolSpec) -> Tool {
-    let mut tool = Tool::new(spec.name, spec.description, spec.schema)
+fn tool(spec: &ToolSpec) -> Tool {
+    let mut tool = Tool::new(spec.name, spec.description, spec.schema.clone())
         .with_annotations(ToolAnnotations::default().read_only(spec.read_only));
-    tool.output_schema = spec.output_schema.map(Arc::new);
+    tool.output_schema = spec.output_schema.clone().map(Arc::new);
     tool
 }
