@@ -1,6 +1,6 @@
 // The whole way: real Chromium, the real server, the real claude and codex-acp, a scripted model API.
 
-import { agentTexts, check, equal, idle, openSession, send, start, story } from './harness.mjs'
+import { agentTexts, check, equal, idle, openFound, openSession, send, start, story } from './harness.mjs'
 
 const AGENTS = {
   claude: {
@@ -142,23 +142,23 @@ story('TC-8.3a: switching between a Claude and a Codex tab keeps each conversati
   }
 })
 
-story('TC-8.3b: opening a session of before in a new tab loads its whole history', 'real', async stage => {
-  const real = await stage.real()
+story('TC-8.3b: opening a session that this server never had loads its whole history', 'real', async stage => {
+  const real = await stage.real({
+    prepare: async ({ claude }) => {
+      const session = await claude('[[say:first words]]')
+      await claude('[[say:second words]]', '--resume', session)
+    },
+  })
   const page = await stage.page(real.url)
-  await start(page, 'Claude Code')
-  for (const words of ['first words', 'second words']) {
-    await send(page, `[[say:${words}]]`)
-    await page.locator('.message.agent', { hasText: words }).waitFor()
-    await idle(page)
-  }
-  await page.locator('.tab-close').click()
-  equal(await page.locator('.tab').count(), 0)
-  await openSession(page, 'say:first')
+  await openFound(page, 'say:first')
   await page.locator('.message.agent', { hasText: 'second words' }).waitFor()
   equal(
     (await agentTexts(page)).map(text => text.trim()),
     ['first words', 'second words'],
   )
+  await send(page, '[[say:third words]]')
+  await page.locator('.message.agent', { hasText: 'third words' }).waitFor()
+  await idle(page)
 })
 
 story('real: a permission of Claude is answered in the page', 'real', async stage => {

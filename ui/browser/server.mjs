@@ -1,11 +1,12 @@
 // The real server with the real agents on the scripted model API, in folders of its own that go away with it.
 
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import readline from 'node:readline'
+import { promisify } from 'node:util'
 
 const PATIENCE_MS = 120_000
 
@@ -52,6 +53,14 @@ export async function startReal({
     ...more,
   }
   const real = { project, home, data, model, port: 0, url: '', child: undefined, logs: [] }
+  /** Has a turn with `claude` as a person does in a terminal, without Chartroom; returns the session's id. */
+  real.claude = async (message, ...args) => {
+    const alone = { ...env, ...claudeVariables({ home, anthropic: model.urls.anthropic, claude }) }
+    const asked = ['-p', message, '--output-format', 'json', ...args]
+    const turn = promisify(execFile)(path.join(agents, 'claude'), asked, { env: alone, cwd: project })
+    turn.child.stdin.end()
+    return JSON.parse((await turn).stdout).session_id
+  }
   await prepare(real)
   real.start = async () => {
     const args = ['serve', '--port', String(real.port), ...(trusted ? ['--trust', project] : [])]
@@ -134,15 +143,17 @@ const table = entries =>
     .map(([name, value]) => `${name} = ${toml(value)}`)
     .join(', ')} }`
 
+const claudeVariables = ({ home, anthropic, claude }) => ({
+  HOME: home,
+  ANTHROPIC_BASE_URL: anthropic,
+  ANTHROPIC_API_KEY: 'sk-ant-dummy',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_AUTOUPDATER: '1',
+  ...claude,
+})
+
 function chartroomConfig({ agents, home, anthropic, claude, codex }) {
-  const claudeEnv = {
-    HOME: home,
-    ANTHROPIC_BASE_URL: anthropic,
-    ANTHROPIC_API_KEY: 'sk-ant-dummy',
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    DISABLE_AUTOUPDATER: '1',
-    ...claude,
-  }
+  const claudeEnv = claudeVariables({ home, anthropic, claude })
   const codexEnv = { HOME: home, CODEX_HOME: path.join(home, '.codex'), MOCK_API_KEY: 'dummy' }
   return `
 lsp = false

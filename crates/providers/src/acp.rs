@@ -7,6 +7,7 @@ mod options;
 mod permission;
 mod process;
 mod provider;
+mod replay;
 mod rollout;
 mod tool;
 pub mod translate;

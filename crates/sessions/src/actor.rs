@@ -154,9 +154,6 @@ pub(crate) struct Actor {
     kept: bool,
     questions: Vec<PendingQuestion>,
     next_seq: u64,
-    /// When the last row was written, ISO 8601 UTC.
-    last_at: Option<String>,
-    last_user_message: Option<String>,
     staged: Vec<Staged>,
     /// Set while the journal cannot be written: when to try again. The agent's outputs wait meanwhile.
     retry_at: Option<Instant>,

@@ -16,8 +16,8 @@ use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
 use tokio::sync::{Notify, mpsc};
 
 use crate::provider::{
-    AgentHandle, CreateOptions, DiscoveredSession, History, LoadOptions, Provider, ProviderError,
-    ProviderOutput, ProviderSession,
+    AgentHandle, CreateOptions, DiscoveredSession, History, KnownBy, LoadOptions, Provider, ProviderError,
+    ProviderOutput, ProviderSession, SaidTurn,
 };
 
 const TIMESTAMP: &str = "2026-01-01T00:00:00.000Z";
@@ -51,11 +51,21 @@ pub struct Behaviour {
     pub plays: Option<usize>,
 }
 
+/// What an agent keeps with what was said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Keeps {
+    /// Ids, as Claude does.
+    #[default]
+    Ids,
+    /// Only the words, as agents that speak ACP.
+    Words,
+}
+
 #[derive(Default)]
 struct Shared {
     behaviour: Mutex<Behaviour>,
     agents: Mutex<HashMap<SessionId, Arc<FakeAgent>>>,
-    histories: Mutex<HashMap<SessionId, (Vec<Upsert>, bool)>>,
+    histories: Mutex<HashMap<SessionId, (Vec<Upsert>, Keeps)>>,
     discovered: Mutex<Vec<DiscoveredSession>>,
     loads: Mutex<Vec<(SessionId, LoadOptions)>>,
     next_id: Mutex<u32>,
@@ -83,8 +93,8 @@ impl FakeProvider {
     }
 
     /// Makes a session exist on the agent's side with what was said in it.
-    pub fn remember(&self, session_id: &SessionId, history: Vec<Upsert>, dated: bool) {
-        lock(&self.shared.histories).insert(session_id.clone(), (history, dated));
+    pub fn remember(&self, session_id: &SessionId, history: Vec<Upsert>, keeps: Keeps) {
+        lock(&self.shared.histories).insert(session_id.clone(), (history, keeps));
     }
 
     pub fn discovers(&self, sessions: Vec<DiscoveredSession>) {
@@ -151,9 +161,13 @@ impl Provider for FakeProvider {
         options: LoadOptions,
     ) -> Result<ProviderSession, ProviderError> {
         let known = lock(&self.shared.histories).get(session_id).cloned();
-        let (items, dated) = known.ok_or_else(|| ProviderError::session_not_found(session_id))?;
+        let (items, keeps) = known.ok_or_else(|| ProviderError::session_not_found(session_id))?;
         lock(&self.shared.loads).push((session_id.clone(), options));
-        self.start(session_id.clone(), History { dated, ..History::of(items) }).await
+        let history = match keeps {
+            Keeps::Ids => History::of(items),
+            Keeps::Words => without_ids(items),
+        };
+        self.start(session_id.clone(), history).await
     }
 
     async fn discover(&self, _project_dir: &Path) -> Result<Vec<DiscoveredSession>, ProviderError> {
@@ -310,6 +324,28 @@ impl AgentHandle for Handle {
         self.0.record(Call::Kill);
         self.0.vanish();
     }
+}
+
+/// A history as an agent without ids replays it: its turns are counted.
+fn without_ids(mut items: Vec<Upsert>) -> History {
+    let mut turns: Vec<SaidTurn> = Vec::new();
+    for item in &mut items {
+        if let UpsertBody::Message { content, origin, .. } = &item.body {
+            match (origin, turns.last_mut()) {
+                (Origin::User, _) => turns.push(SaidTurn {
+                    turn_id: TurnId(format!("counted-{}", turns.len())),
+                    message: content.clone(),
+                    answer: String::new(),
+                }),
+                (_, Some(turn)) => turn.answer = content.clone(),
+                (_, None) => {}
+            }
+        }
+        if let Some(turn) = turns.last() {
+            item.turn_id = turn.turn_id.clone();
+        }
+    }
+    History { turns: KnownBy::Words(turns), ..History::of(items) }
 }
 
 /// Makes the state of a message item.

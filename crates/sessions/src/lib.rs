@@ -23,8 +23,8 @@ pub use actor::{FolderCheck, Limits};
 pub use clock::{Clock, Now};
 pub use feed::{Feed, Frame};
 pub use provider::{
-    AgentHandle, CreateOptions, DiscoveredSession, History, LoadOptions, Provider, ProviderError,
-    ProviderOutput, ProviderSession,
+    AgentHandle, CreateOptions, DiscoveredSession, History, KnownBy, LoadOptions, Provider, ProviderError,
+    ProviderOutput, ProviderSession, SaidTurn,
 };
 pub use pump::Pump;
 pub use registry::Registry;

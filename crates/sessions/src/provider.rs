@@ -97,11 +97,28 @@ pub struct ProviderSession {
 
 /// What was said before, oldest first, as complete items with the agent's own ids.
 pub struct History {
-    /// A stream, because a session file may be larger than we want to hold in memory.
+    /// A stream, because a session file may be larger than we want to hold in memory, and because nobody reads it
+    /// where the journal has it all.
     pub items: BoxStream<'static, Upsert>,
-    /// Whether `source_timestamp` is when the item was really said. If so, what was said outside Chartroom since
-    /// the journal's last entry can be told from what the journal has already.
-    pub dated: bool,
+    pub turns: KnownBy,
+}
+
+/// How the turns of a history that the journal has are told from those that were had elsewhere.
+pub enum KnownBy {
+    /// A turn that was begun here has our id; every other item has an id that never changes.
+    Ids,
+    /// The agent keeps no ids: these are its turns, in order.
+    Words(Vec<SaidTurn>),
+}
+
+/// A turn by what was said in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SaidTurn {
+    pub turn_id: TurnId,
+    /// What the person said; empty if the agent began.
+    pub message: String,
+    /// The last thing that the agent said; empty if it said nothing.
+    pub answer: String,
 }
 
 impl History {
@@ -110,9 +127,9 @@ impl History {
         Self::of(Vec::new())
     }
 
-    /// Returns a history that is in memory already, with real timestamps.
+    /// Returns a history that is in memory already and has ids.
     pub fn of(items: Vec<Upsert>) -> Self {
-        Self { items: Box::pin(futures_util::stream::iter(items)), dated: true }
+        Self { items: Box::pin(futures_util::stream::iter(items)), turns: KnownBy::Ids }
     }
 }
 
@@ -158,8 +175,6 @@ pub struct LoadOptions {
     pub provider_options: Map<String, Value>,
     /// The agent never ended a turn in it, and may not have kept it: then it begins it again under the same id.
     pub may_be_unkept: bool,
-    /// Whether a history without dates is of use. Where the journal has the conversation it tells nothing new.
-    pub wants_undated_history: bool,
 }
 
 /// A conversation that the user had with the agent outside Chartroom.

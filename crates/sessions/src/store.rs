@@ -5,6 +5,7 @@
 //! their own and never wait for a writer (WAL).
 
 mod journal;
+mod known;
 mod open;
 mod projects;
 mod questions;
@@ -23,6 +24,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 pub use journal::{Backlog, HistoryPage, JournalRow, NewRow, OpenState, RowKind};
+pub use known::KnownItems;
 pub use open::{Opened, SetAside, SetAsideReason};
 pub use projects::{AddedProject, StoredProject};
 pub use queue::StoredMessage;

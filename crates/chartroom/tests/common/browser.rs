@@ -301,7 +301,9 @@ impl Browser {
 
     fn history(&mut self, frame: &Value) {
         self.seq = frame["seq"].as_u64();
+        // All of it is told anew.
         self.shown.clear();
+        self.ended_turns.clear();
         self.lines.push("history".to_owned());
         for entry in frame["entries"].as_array().unwrap() {
             let line = self.upsert(entry).unwrap_or_else(|| panic!("an item of a history is shown: {entry}"));

@@ -107,12 +107,7 @@ impl Provider for AcpProvider {
         let (model, mode) = (options.model.as_deref(), options.mode.as_deref());
         let agents_id = options.provider_options.get(AGENTS_ID).and_then(Value::as_str).map(SessionId::from);
         let agents_id = agents_id.as_ref().unwrap_or(session_id);
-        let beginning = Beginning::Load {
-            session_id,
-            agents_id,
-            may_be_unkept: options.may_be_unkept,
-            wants_history: options.wants_undated_history,
-        };
+        let beginning = Beginning::Load { session_id, agents_id, may_be_unkept: options.may_be_unkept };
         self.start(&options.project_dir, beginning, model, mode).await
     }
 

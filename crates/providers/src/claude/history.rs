@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use chartroom_protocol::ids::{CallId, SessionId, TurnId};
 use chartroom_protocol::upsert::Upsert;
-use chartroom_sessions::{History, ProviderError};
+use chartroom_sessions::{History, KnownBy, ProviderError};
 use chartroom_transport::codec::Json;
 use chartroom_transport::{Framing, Received};
 use futures_util::StreamExt;
@@ -36,7 +36,7 @@ pub(super) async fn open(file: &Path, session_id: &SessionId) -> Result<History,
         let upsert = state.next().await?;
         Some((upsert, state))
     });
-    Ok(History { items: Box::pin(items), dated: true })
+    Ok(History { items: Box::pin(items), turns: KnownBy::Ids })
 }
 
 /// The session file, and on top of it the subagent's file that is being read in its place.

@@ -9,7 +9,7 @@ use chartroom_protocol::stream::Origin;
 use chartroom_protocol::upsert::UpsertBody;
 use chartroom_providers::Timeouts;
 use chartroom_providers::acp::{AcpConfig, AcpProvider};
-use chartroom_sessions::{History, LoadOptions, Provider, ProviderOutput, ProviderSession};
+use chartroom_sessions::{History, KnownBy, Provider, ProviderOutput, ProviderSession};
 use chartroom_testkit::fakes;
 use futures_util::StreamExt;
 
@@ -50,7 +50,9 @@ async fn load_replays_the_history() {
     let mut session =
         provider(&stage, &[]).load_session(&id, stage.load()).await.expect("the session is there");
     let history = std::mem::replace(&mut session.history, History::empty());
-    assert!(!history.dated);
+    let KnownBy::Words(turns) = &history.turns else { panic!("ACP has no ids") };
+    let told: Vec<_> = turns.iter().map(|turn| (turn.message.as_str(), turn.answer.as_str())).collect();
+    assert_eq!(told, [("hello there", "general"), ("again", "kenobi")]);
     let items: Vec<_> = history.items.collect().await;
     let printed: Vec<String> = items
         .iter()
@@ -79,11 +81,9 @@ async fn load_replays_the_history() {
 #[tokio::test]
 async fn a_history_that_nobody_wants_is_passed_over_and_the_session_goes_on() {
     let stage = Stage::new();
-    let options = LoadOptions { wants_undated_history: false, ..stage.load() };
-    let loaded = provider(&stage, &[]).load_session(&SessionId::from("fake-session-1"), options).await;
+    let loaded = provider(&stage, &[]).load_session(&SessionId::from("fake-session-1"), stage.load()).await;
     let mut session = loaded.expect("the session is there");
-    let history = std::mem::replace(&mut session.history, History::empty());
-    assert_eq!(history.items.count().await, 0);
+    drop(std::mem::replace(&mut session.history, History::empty()));
     send(&session, "t1", "hello").await;
     assert_eq!(
         until(&mut session, "ended").await,

@@ -86,7 +86,6 @@ impl Stage {
             mode: None,
             provider_options: Map::new(),
             may_be_unkept: false,
-            wants_undated_history: true,
         }
     }
 }

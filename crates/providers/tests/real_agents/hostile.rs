@@ -74,7 +74,6 @@ async fn no_agent_starts_untrusted_and_no_vector_fires_but_all_are_live_when_tru
             mode: None,
             provider_options: Map::new(),
             may_be_unkept: false,
-            wants_undated_history: true,
         };
         let loaded = provider.load_session(&"11111111-2222-4333-8444-555555555555".into(), load).await;
         assert!(loaded.is_err());

@@ -27,8 +27,6 @@ pub(super) enum Delivery {
 #[derive(Clone)]
 pub(super) struct Doubt {
     pub(super) message: StoredMessage,
-    /// How many times in a row a person said this, the message itself included.
-    pub(super) n_in_a_row: usize,
     /// The journal has the turn's beginning: it is not written twice.
     pub(super) is_told: bool,
 }

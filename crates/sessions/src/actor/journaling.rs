@@ -136,18 +136,16 @@ impl Actor {
             })
             .collect();
         let session_id = self.session.session_id.clone();
-        if let Some(last) = rows.last() {
-            let at = last.at.clone();
-            if let Err(error) = self.store.append(&session_id, rows).await {
-                tracing::error!(session = %session_id, "the journal cannot be written: {error}");
-                self.retry_at = Some(Instant::now() + self.limits.journal_retry);
-                self.broadcast.change(Change::State {
-                    state: self.state(),
-                    note: Some(format!("the journal cannot be written, trying again: {error}")),
-                });
-                return;
-            }
-            self.last_at = Some(at);
+        if !rows.is_empty()
+            && let Err(error) = self.store.append(&session_id, rows).await
+        {
+            tracing::error!(session = %session_id, "the journal cannot be written: {error}");
+            self.retry_at = Some(Instant::now() + self.limits.journal_retry);
+            self.broadcast.change(Change::State {
+                state: self.state(),
+                note: Some(format!("the journal cannot be written, trying again: {error}")),
+            });
+            return;
         }
         for staged in std::mem::take(&mut self.staged) {
             match staged {

@@ -1,42 +1,30 @@
-//! Starting the agent on a session that exists, and taking over what was said without us.
+//! Starting the agent on a session that exists.
+
+mod import;
+mod news;
+mod words;
 
 use std::sync::Arc;
 
 use chartroom_protocol::agent::AgentStatus;
 use chartroom_protocol::error::ErrorCode;
-use chartroom_protocol::ids::{QueuedId, SessionId};
+use chartroom_protocol::ids::QueuedId;
 use chartroom_protocol::session::SessionResponse;
-use chartroom_protocol::stream::Origin;
 use chartroom_protocol::turn::TurnEvent;
-use chartroom_protocol::upsert::{Upsert, UpsertBody};
-use futures_util::StreamExt;
 
 use super::calls::CallDone;
 use super::delivery::Doubt;
 use super::journaling::Staged;
 use super::start::STOPPED;
 use super::{Actor, Agent, Reply, answer, internal};
-use crate::clock::Clock;
 use crate::provider::{AGENTS_ID, History, LoadOptions, ProviderError, ProviderSession};
-use crate::store::{NewRow, RowKind, SessionChange, Store};
-
-/// How many items of a history share a commit, and are in memory at once.
-const IMPORT_BATCH: usize = 256;
+use crate::store::SessionChange;
+use import::{Import, Imported};
 
 /// An agent that was started, or why not.
 pub(super) struct Opened {
     pub(super) result: Result<ProviderSession, ProviderError>,
     pub(super) imported: Imported,
-}
-
-/// What was taken over from the agent's own history.
-#[derive(Default)]
-pub(super) struct Imported {
-    pub(super) next_seq: u64,
-    pub(super) n_items: usize,
-    pub(super) first_user_message: Option<String>,
-    /// The message in doubt had come through.
-    pub(super) was_taken: bool,
 }
 
 impl Actor {
@@ -83,16 +71,13 @@ impl Actor {
             mode: self.session.mode.clone(),
             provider_options: self.session.provider_options.clone(),
             may_be_unkept: !self.kept,
-            wants_undated_history: self.last_at.is_none() || self.delivery.doubt().is_some(),
         };
         let import = Import {
             store: self.store.clone(),
             session_id: session_id.clone(),
             clock: self.clock,
             next_seq: self.next_seq,
-            known_until: self.last_at.clone(),
-            last_user_message: self.last_user_message.clone(),
-            in_doubt: self.delivery.doubt().cloned(),
+            in_doubt: self.delivery.doubt().map(|doubt| doubt.message.turn_id.clone()),
         };
         let limit = self.limits.open;
         let task = self.calls.spawn(async move {
@@ -189,84 +174,5 @@ pub(crate) fn check_installed(provider: &dyn crate::provider::Provider) -> Resul
             ErrorCode::AgentNotInstalled,
             format!("{} is not installed; install it with `{}`", agent.name, agent.install),
         )),
-    }
-}
-
-/// Takes over an agent's own history: all of it into an empty journal, else what is newer than the journal.
-struct Import {
-    store: Store,
-    session_id: SessionId,
-    clock: Clock,
-    next_seq: u64,
-    known_until: Option<String>,
-    last_user_message: Option<String>,
-    in_doubt: Option<Doubt>,
-}
-
-impl Import {
-    async fn run(self, mut history: History) -> Result<Imported, crate::StoreError> {
-        let mut imported = Imported { next_seq: self.next_seq, ..Imported::default() };
-        let news_are_told = self.known_until.is_none() || history.dated;
-        if !news_are_told && self.in_doubt.is_none() {
-            return Ok(imported);
-        }
-        let mut rows = Vec::with_capacity(IMPORT_BATCH);
-        let mut n_in_a_row = 0;
-        while let Some(upsert) = history.items.next().await {
-            self.compare(&upsert, history.dated, &mut n_in_a_row, &mut imported.was_taken);
-            if !news_are_told || !self.is_news(&upsert) {
-                continue;
-            }
-            if let Some(message) = user_message(&upsert) {
-                imported.first_user_message.get_or_insert_with(|| message.to_owned());
-            }
-            rows.push(NewRow {
-                seq: imported.next_seq,
-                kind: RowKind::Upsert(upsert.item_id.clone()),
-                at: self.clock.now().iso(),
-                json: serde_json::to_string(&upsert).expect("an upsert has string keys only").into(),
-            });
-            imported.next_seq += 1;
-            imported.n_items += 1;
-            if rows.len() == IMPORT_BATCH {
-                self.store.append(&self.session_id, std::mem::take(&mut rows)).await?;
-            }
-        }
-        if !rows.is_empty() {
-            self.store.append(&self.session_id, rows).await?;
-        }
-        Ok(imported)
-    }
-
-    /// Looks for the message in doubt. An agent that dates its history keeps our turn's id with a message. Of another
-    /// the last things that a person said count: as many times in a row as here, since "go on" is said more than once.
-    fn compare(&self, upsert: &Upsert, dated: bool, n_in_a_row: &mut usize, was_taken: &mut bool) {
-        let (Some(doubt), Some(said)) = (&self.in_doubt, user_message(upsert)) else { return };
-        if dated {
-            *was_taken |= upsert.item_id.as_str() == doubt.message.turn_id.as_str();
-        } else {
-            *n_in_a_row = if said == doubt.message.params.message { *n_in_a_row + 1 } else { 0 };
-            *was_taken = *n_in_a_row >= doubt.n_in_a_row;
-        }
-    }
-
-    /// The journal has everything that was said while we listened. A message that we gave the agent just before
-    /// its end may stand in both.
-    fn is_news(&self, upsert: &Upsert) -> bool {
-        match &self.known_until {
-            None => true,
-            Some(known_until) => {
-                upsert.source_timestamp > *known_until
-                    && (user_message(upsert).is_none()
-                        || user_message(upsert) != self.last_user_message.as_deref())
-            }
-        }
-    }
-}
-
-fn user_message(upsert: &Upsert) -> Option<&str> {
-    match &upsert.body {
-        UpsertBody::Message { content, origin: Origin::User, .. } => Some(content),
-        UpsertBody::Message { .. } | UpsertBody::Thinking { .. } | UpsertBody::ToolCall { .. } => None,
     }
 }

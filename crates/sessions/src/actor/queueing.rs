@@ -63,7 +63,6 @@ impl Actor {
         let shown_before = doubt.is_some_and(|doubt| doubt.message.params == message.params);
         let turn_id = message.turn_id.clone();
         self.turns.push(RunningTurn { turn_id, first_seq: self.next_seq, is_told });
-        self.last_user_message = Some(message.params.message.clone());
         let shown = Upsert {
             turn_id: message.turn_id.clone(),
             session_id: self.session.session_id.clone(),

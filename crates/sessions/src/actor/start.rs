@@ -45,12 +45,10 @@ impl Actor {
                 continue;
             }
             if open.said.contains(&message.turn_id) {
-                let is_last = open.last_user_message.as_ref() == Some(&message.params.message);
-                let n_in_a_row = if is_last { open.n_last_said } else { 1 };
                 let n_open = open.turns.len();
                 open.turns.retain(|turn| *turn.turn_id() != message.turn_id);
                 let is_told = open.turns.len() < n_open;
-                delivery = Delivery::InDoubt(Doubt { message: message.clone(), n_in_a_row, is_told });
+                delivery = Delivery::InDoubt(Doubt { message: message.clone(), is_told });
                 // Whatever was put before the others since, this one was on its way already.
                 queue.push_front(message);
                 continue;
@@ -92,8 +90,6 @@ impl Actor {
                 .map(|question| PendingQuestion { question, stale: true })
                 .collect(),
             next_seq: open.last_seq + 1,
-            last_at: open.last_at,
-            last_user_message: open.last_user_message,
             staged: Vec::new(),
             retry_at: None,
             cancel_by: None,

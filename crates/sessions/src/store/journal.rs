@@ -69,8 +69,6 @@ pub struct HistoryPage {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OpenState {
     pub last_seq: u64,
-    /// When the last row was written, ISO 8601 UTC.
-    pub last_at: Option<String>,
     /// Turns that began and have no end.
     pub turns: Vec<TurnEvent>,
     /// Every turn that ended, and of the last ones those in which the agent said something.
@@ -81,10 +79,6 @@ pub struct OpenState {
     pub kept: bool,
     /// Items of those turns that were being written, at their last state.
     pub items: Vec<Upsert>,
-    /// The last thing a user said.
-    pub last_user_message: Option<String>,
-    /// How many times in a row a user said that, as far as the last rows tell.
-    pub n_last_said: usize,
 }
 
 impl Store {
@@ -284,11 +278,6 @@ fn add<T: std::ops::Add<Output = T> + Default>(sum: &mut Option<T>, more: Option
 
 fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError> {
     let mut state = OpenState { last_seq: last_seq(connection, key)?, ..OpenState::default() };
-    state.last_at = connection
-        .prepare_cached("SELECT at FROM journal WHERE session = ?1 ORDER BY seq DESC LIMIT 1")?
-        .query_map([key], |row| row.get(0))?
-        .next()
-        .transpose()?;
     let mut statement = connection
         .prepare_cached("SELECT json FROM journal WHERE session = ?1 AND kind = 'turn' ORDER BY seq")?;
     let mut found = statement.query([key])?;
@@ -306,17 +295,13 @@ fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError
         "SELECT json FROM journal WHERE session = ?1 AND kind = 'upsert' ORDER BY seq DESC LIMIT 1000",
     )?;
     let mut seen = HashSet::new();
-    let mut said_before_it = false;
     let mut found = statement.query([key])?;
     while let Some(row) = found.next()? {
         let upsert: Upsert = from_json(0, row.get_ref(0)?.as_str().unwrap_or_default())?;
         if !seen.insert(upsert.item_id.clone()) {
             continue;
         }
-        if let UpsertBody::Message { content, origin: Origin::User, .. } = &upsert.body {
-            let last = state.last_user_message.get_or_insert_with(|| content.clone());
-            said_before_it |= last != content;
-            state.n_last_said += usize::from(!said_before_it);
+        if let UpsertBody::Message { origin: Origin::User, .. } = &upsert.body {
             state.said.insert(upsert.turn_id.clone());
         } else {
             // What came from the agent's own history has no turns here.

@@ -1,6 +1,5 @@
 //! From a child to a session: initialize, then a new conversation or an old one with its history.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,21 +9,18 @@ use agent_client_protocol::v1::schema::{
     Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest,
 };
 use chartroom_protocol::error::ErrorCode;
-use chartroom_protocol::ids::{SessionId, TurnId};
-use chartroom_protocol::upsert::{Upsert, UpsertStatus};
-use chartroom_sessions::{
-    Clock, History, ProcessorConfig, ProviderError, ProviderOutput, ProviderSession, Pump, StreamOutput,
-    UpsertProcessor,
-};
+use chartroom_protocol::ids::SessionId;
+use chartroom_sessions::{History, ProcessorConfig, ProviderError, ProviderOutput, ProviderSession, Pump};
 use chartroom_transport::{Child, Framing, Peer, PeerOptions, RpcError, connect};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::task::Task;
 use super::{AcpHandle, COMMANDS, EVENTS, Event, Listener, OUTPUTS};
 use crate::acp::options::Offered;
-use crate::acp::translate::{Translated, Translator};
-use crate::json::{optional_text, text};
+use crate::acp::replay::Replay;
+use crate::acp::translate::Translator;
+use crate::json::optional_text;
 use crate::launch::exit_reason;
 use crate::timeouts::Timeouts;
 
@@ -43,8 +39,6 @@ pub(in crate::acp) enum Beginning<'a> {
         agents_id: &'a SessionId,
         /// The agent never ended a turn in it; if it has not kept it, it begins a new one in its place.
         may_be_unkept: bool,
-        /// Whether what was said is of use; a long one takes its time.
-        wants_history: bool,
     },
 }
 
@@ -145,14 +139,14 @@ async fn open(
     let mut offered = Offered::default();
     match beginning {
         Beginning::New => create(peer, project_dir, mcp_servers, offered).await,
-        Beginning::Load { session_id, agents_id, may_be_unkept, wants_history } => {
+        Beginning::Load { session_id, agents_id, may_be_unkept } => {
             if capabilities.pointer("/agentCapabilities/loadSession") != Some(&Value::Bool(true)) {
                 let message = "this agent cannot load an earlier session; create a new one";
                 return Err(Refusal::Error(ProviderError::create_failed(message)));
             }
             let request = LoadSessionRequest::new(agents_id.as_str().to_owned(), project_dir);
             let request = with_servers(serde_json::to_value(request), mcp_servers.clone());
-            let replay = Replay::new(session_id, provider_id, wants_history);
+            let replay = Replay::new(session_id.clone(), provider_id);
             match load(peer, events, replay, request, &mut offered).await {
                 Ok((loaded, history)) => {
                     offered.take(&loaded);
@@ -197,7 +191,7 @@ async fn load(
         tokio::select! {
             biased;
             event = events.recv() => match event {
-                Some(Event::Update(update)) => replay.update(&update, offered),
+                Some(Event::Update(update)) => replay.update(update, offered),
                 Some(_) => {}
                 None => return Err(Refusal::Gone),
             },
@@ -206,109 +200,14 @@ async fn load(
     };
     let loaded = loaded.map_err(|error| match &error {
         RpcError::Response(response) if response.code == NOT_FOUND => {
-            Refusal::Error(ProviderError::session_not_found(&replay.session_id).with_cause(error.clone()))
+            Refusal::Error(ProviderError::session_not_found(replay.session_id()).with_cause(error.clone()))
         }
         _ => refusal("session/load", error),
     })?;
     while let Ok(Event::Update(update)) = events.try_recv() {
-        replay.update(&update, offered);
+        replay.update(update, offered);
     }
-    Ok((loaded, replay.finish()))
-}
-
-/// The updates of which a conversation is made.
-const SAID: [&str; 6] = [
-    "user_message_chunk",
-    "agent_message_chunk",
-    "agent_thought_chunk",
-    "tool_call",
-    "tool_call_update",
-    "plan",
-];
-
-/// The replayed conversation, through the same translation as a live one.
-struct Replay {
-    translator: Translator,
-    processor: UpsertProcessor,
-    clock: Clock,
-    session_id: SessionId,
-    n_turns: u32,
-    order: Vec<String>,
-    items: HashMap<String, Upsert>,
-    /// Whether what was said is kept; if not, only what can be chosen is translated.
-    is_wanted: bool,
-}
-
-impl Replay {
-    fn new(session_id: &SessionId, provider_id: &str, is_wanted: bool) -> Self {
-        Self {
-            translator: Translator::new(session_id.clone(), provider_id),
-            processor: UpsertProcessor::new(ProcessorConfig::default()),
-            clock: Clock::start(),
-            session_id: session_id.clone(),
-            n_turns: 0,
-            order: Vec::new(),
-            items: HashMap::new(),
-            is_wanted,
-        }
-    }
-
-    fn update(&mut self, update: &Value, offered: &mut Offered) {
-        let kind = text(update, "/sessionUpdate");
-        if !self.is_wanted && SAID.contains(&kind) {
-            return;
-        }
-        let timestamp = self.clock.now().iso();
-        // ACP does not tell where a turn begins: a person's message is where.
-        if kind == "user_message_chunk" || !self.translator.is_working() {
-            self.end_turn(&timestamp);
-            self.n_turns += 1;
-            // Counted, so that loading again makes the same ids.
-            let turn_id = TurnId(format!("{}:history:{}", self.session_id, self.n_turns));
-            let translated = self.translator.begin(&timestamp, turn_id, "");
-            self.apply(translated, offered);
-        }
-        let translated = self.translator.update(&timestamp, update);
-        self.apply(translated, offered);
-    }
-
-    fn end_turn(&mut self, timestamp: &str) {
-        let translated = self.translator.answered(timestamp, Ok(&json!({"stopReason": "end_turn"})));
-        self.apply(translated, &mut Offered::default());
-    }
-
-    fn apply(&mut self, translated: Vec<Translated>, offered: &mut Offered) {
-        for translated in translated {
-            match translated {
-                Translated::Event(envelope) => {
-                    for output in self.processor.push(self.clock.now(), &envelope) {
-                        if let StreamOutput::Upsert(upsert) = output {
-                            self.keep(upsert);
-                        }
-                    }
-                }
-                Translated::Options(update) => offered.take(&update),
-                Translated::Note(_) => {}
-            }
-        }
-    }
-
-    fn keep(&mut self, upsert: Upsert) {
-        let id = upsert.item_id.as_str().to_owned();
-        if self.items.insert(id.clone(), upsert).is_none() {
-            self.order.push(id);
-        }
-    }
-
-    fn finish(mut self) -> History {
-        let timestamp = self.clock.now().iso();
-        self.end_turn(&timestamp);
-        let mut items = self.items;
-        let items: Vec<Upsert> = self.order.iter().filter_map(|id| items.remove(id)).collect();
-        debug_assert!(items.iter().all(|item| item.status == UpsertStatus::Complete));
-        // ACP's replay has no times: these are of now.
-        History { dated: false, ..History::of(items) }
-    }
+    Ok((loaded, replay.into_history()))
 }
 
 fn with_servers(request: serde_json::Result<Value>, mcp_servers: Vec<Value>) -> Value {

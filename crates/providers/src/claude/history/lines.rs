@@ -187,8 +187,13 @@ fn spoken(part: &str) -> Option<String> {
         let arguments = between(part, "<command-args>", "</command-args>").unwrap_or_default();
         return Some(format!("{command} {arguments}").trim().to_owned());
     }
-    let wrapped =
-        ["<system-reminder>", "<local-command-", "<command-message>", "[Request interrupted by user"];
+    let wrapped = [
+        "<system-reminder>",
+        "<local-command-",
+        "<command-message>",
+        "<task-notification>",
+        "[Request interrupted by user",
+    ];
     let is_wrapped = wrapped.iter().any(|start| part.trim_start().starts_with(start));
     (!is_wrapped && !part.trim().is_empty()).then(|| part.to_owned())
 }
@@ -293,6 +298,7 @@ mod tests {
                     ),
                 ),
                 user("u6", json!("<local-command-stdout>out</local-command-stdout>")),
+                user("u7", json!("<task-notification>\n<task-id>b1</task-id>\n</task-notification>")),
                 json!({"type": "assistant", "uuid": "a1", "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "No response requested."}]}}),
                 json!({"type": "assistant", "uuid": "a2", "isApiErrorMessage": true, "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "API Error: 400"}]}}),
             ],

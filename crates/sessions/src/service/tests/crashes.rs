@@ -8,7 +8,7 @@ use chartroom_protocol::upsert::UpsertStatus;
 use expect_test::expect;
 
 use super::*;
-use crate::fake::message;
+use crate::fake::{Keeps, message};
 use crate::provider::ProviderOutput;
 
 #[tokio::test]
@@ -161,7 +161,7 @@ async fn a_message_that_the_agent_had_taken_is_not_delivered_twice_after_a_resta
 /// returns what a reader sees then.
 async fn after_a_death_in_delivery(
     history: impl Fn(&SessionId, &TurnId) -> Vec<Upsert>,
-    dated: bool,
+    keeps: Keeps,
     begun: bool,
 ) -> String {
     let world = World::new().await;
@@ -185,7 +185,7 @@ async fn after_a_death_in_delivery(
         behaviour.takes_in_silence = false;
         behaviour.plays = Some(1);
     });
-    world.fake.remember(&session_id, history(&session_id, &sent.turn_id), dated);
+    world.fake.remember(&session_id, history(&session_id, &sent.turn_id), keeps);
     assert_eq!(world.service.queue(&session_id).await.unwrap().messages.len(), 1);
     world.service.load(&session_id).await.unwrap();
     let history = loop {
@@ -194,8 +194,6 @@ async fn after_a_death_in_delivery(
             break history;
         }
     };
-    let (_, options) = world.fake.loads().pop().unwrap();
-    assert!(options.wants_undated_history, "it decides what becomes of the message");
     // Asked after all that came before it is done.
     world.service.status(&session_id).await.unwrap();
     assert_eq!(world.service.queue(&session_id).await.unwrap().messages, []);
@@ -206,7 +204,7 @@ async fn after_a_death_in_delivery(
 #[tokio::test]
 async fn a_message_that_the_dying_server_had_not_got_through_is_delivered_and_shown_once() {
     for begun in [false, true] {
-        let never_came = after_a_death_in_delivery(|_, _| Vec::new(), true, begun).await;
+        let never_came = after_a_death_in_delivery(|_, _| Vec::new(), Keeps::Ids, begun).await;
         expect![[r#"
             5 history ["complete user \"once\"", "complete agent \"word0 \""] ["turn_started", "turn_complete Completed"]
         "#]]
@@ -216,7 +214,8 @@ async fn a_message_that_the_dying_server_had_not_got_through_is_delivered_and_sh
 
 #[tokio::test]
 async fn a_message_that_the_dying_server_had_got_through_is_not_delivered_again() {
-    for (dated, begun) in [(true, false), (false, false), (true, true), (false, true)] {
+    let all = [(Keeps::Ids, false), (Keeps::Words, false), (Keeps::Ids, true), (Keeps::Words, true)];
+    for (keeps, begun) in all {
         let came_through = after_a_death_in_delivery(
             |session_id, turn_id| {
                 let mut user = message(session_id, turn_id, turn_id.as_str(), UpsertStatus::Complete, "once");
@@ -225,14 +224,14 @@ async fn a_message_that_the_dying_server_had_got_through_is_not_delivered_again(
                 }
                 vec![user]
             },
-            dated,
+            keeps,
             begun,
         )
         .await;
         let (seq, start) = if begun { (3, "\"turn_started\", ") } else { (2, "") };
         let end = "turn_error PROCESS_CRASH Chartroom was stopped in the middle of this turn";
         let expected = format!("{seq} history [\"complete user \\\"once\\\"\"] [{start}\"{end}\"]\n");
-        assert_eq!(came_through, expected, "dated {dated}, begun {begun}");
+        assert_eq!(came_through, expected, "{keeps:?}, begun {begun}");
     }
 }
 
@@ -289,7 +288,7 @@ async fn a_conversation_in_which_the_agent_never_ended_a_turn_may_be_begun_again
 }
 
 /// Says "go on" once and has it answered, says it again, and dies while that is handed over. The agent's history has
-/// no dates and this many of the two; returns how many messages the next agent gets.
+/// no ids and this many of the two; returns how many messages the next agent gets.
 async fn after_a_death_in_saying_it_again(n_arrived: usize) -> usize {
     let world = World::new().await;
     let session_id = world.create().await;
@@ -323,7 +322,7 @@ async fn after_a_death_in_saying_it_again(n_arrived: usize) -> usize {
         }
         said
     };
-    world.fake.remember(&session_id, (0..n_arrived).map(said).collect(), false);
+    world.fake.remember(&session_id, (0..n_arrived).map(said).collect(), Keeps::Words);
     world.service.load(&session_id).await.unwrap();
     let ended =
         |history: &str| history.matches("turn_complete").count() + history.matches("turn_error").count();

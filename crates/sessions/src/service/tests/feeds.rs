@@ -174,7 +174,7 @@ async fn a_list_hears_of_sessions_that_are_new_taken_over_archived_and_put_back(
         first_message: "from the terminal".to_owned(),
         last_activity: "2026-01-02T00:00:00.000Z".to_owned(),
     }]);
-    world.fake.remember(&found, Vec::new(), true);
+    world.fake.remember(&found, Vec::new(), crate::fake::Keeps::Ids);
     let mut overview = world.service.overview();
     let session_id = world.create().await;
     world.service.set_archived(&session_id, true).await.unwrap();

@@ -301,14 +301,7 @@ async fn the_interface_has_every_lifecycle_method() {
     assert!(session.handle.is_alive());
     session.handle.kill().await;
     assert!(!session.handle.is_alive());
-    let load = LoadOptions {
-        project_dir,
-        model,
-        mode,
-        provider_options,
-        may_be_unkept: false,
-        wants_undated_history: false,
-    };
+    let load = LoadOptions { project_dir, model, mode, provider_options, may_be_unkept: false };
     let loaded = provider.load_session(&session.session_id, load).await.unwrap();
     assert_eq!(loaded.session_id, session.session_id);
 }

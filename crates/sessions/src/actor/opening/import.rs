@@ -1,0 +1,98 @@
+//! Takes over what an agent's own history has and the journal lacks.
+
+use chartroom_protocol::ids::{ItemId, SessionId, TurnId};
+use chartroom_protocol::upsert::Upsert;
+use futures_util::StreamExt;
+
+use super::news::{News, user_message};
+use crate::StoreError;
+use crate::clock::Clock;
+use crate::provider::{History, KnownBy};
+use crate::store::{NewRow, RowKind, Store};
+
+/// How many items of a history share a commit, and are in memory at once.
+const IMPORT_BATCH: usize = 256;
+
+/// Takes over an agent's own history: all of it into an empty journal, else what the journal lacks.
+pub(super) struct Import {
+    pub(super) store: Store,
+    pub(super) session_id: SessionId,
+    pub(super) clock: Clock,
+    pub(super) next_seq: u64,
+    /// The turn of the message in doubt.
+    pub(super) in_doubt: Option<TurnId>,
+}
+
+/// What was taken over from the agent's own history.
+#[derive(Default)]
+pub(in crate::actor) struct Imported {
+    pub(super) next_seq: u64,
+    pub(super) n_items: usize,
+    pub(super) first_user_message: Option<String>,
+    /// The message in doubt had come through.
+    pub(super) was_taken: bool,
+}
+
+impl Import {
+    /// Appends what is new, in the agent's order: after what the journal has, wherever in the conversation it was said.
+    pub(super) async fn run(self, mut history: History) -> Result<Imported, StoreError> {
+        let mut imported = Imported { next_seq: self.next_seq, ..Imported::default() };
+        let has_ids = matches!(history.turns, KnownBy::Ids);
+        let mut news = News::of(&history.turns, &self.store, &self.session_id).await?;
+        let mut names = Names { session_id: &self.session_id, turn: None, n_items: 0 };
+        let mut rows = Vec::with_capacity(IMPORT_BATCH);
+        while news.may_come()
+            && let Some(mut upsert) = history.items.next().await
+        {
+            if !news.is_new(&upsert) {
+                continue;
+            }
+            if !has_ids {
+                names.name(&mut upsert, imported.next_seq);
+            }
+            if let Some(message) = user_message(&upsert) {
+                imported.first_user_message.get_or_insert_with(|| message.to_owned());
+            }
+            rows.push(NewRow {
+                seq: imported.next_seq,
+                kind: RowKind::Upsert(upsert.item_id.clone()),
+                at: self.clock.now().iso(),
+                json: serde_json::to_string(&upsert).expect("an upsert has string keys only").into(),
+            });
+            imported.next_seq += 1;
+            imported.n_items += 1;
+            if rows.len() == IMPORT_BATCH {
+                self.store.append(&self.session_id, std::mem::take(&mut rows)).await?;
+            }
+        }
+        if !rows.is_empty() {
+            self.store.append(&self.session_id, rows).await?;
+        }
+        imported.was_taken = self.in_doubt.is_some_and(|turn_id| news.was_found(&turn_id));
+        Ok(imported)
+    }
+}
+
+/// Names for what an agent without ids said. Its own count begins anew at every load, and goes back when it sums its
+/// history up; the journal's numbers never come twice.
+struct Names<'a> {
+    session_id: &'a SessionId,
+    /// The agent's name for the turn, and ours.
+    turn: Option<(TurnId, TurnId)>,
+    n_items: usize,
+}
+
+impl Names<'_> {
+    fn name(&mut self, upsert: &mut Upsert, seq: u64) {
+        if self.turn.as_ref().is_none_or(|(theirs, _)| *theirs != upsert.turn_id) {
+            let ours = TurnId(format!("{}:history:{seq}", self.session_id));
+            self.turn = Some((upsert.turn_id.clone(), ours));
+            self.n_items = 0;
+        }
+        if let Some((_, ours)) = &self.turn {
+            upsert.item_id = ItemId(format!("{ours}:{}", self.n_items));
+            upsert.turn_id = ours.clone();
+            self.n_items += 1;
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What the journal has of a conversation, to be compared with an agent's own history.
+
+use std::collections::HashSet;
+
+use chartroom_protocol::ids::{SessionId, TurnId};
+
+use super::{Store, StoreError, sessions};
+use crate::provider::SaidTurn;
+
+/// The items of a session by their ids.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownItems {
+    pub item_ids: HashSet<String>,
+    /// The turns that were begun here, in order, with what the person said.
+    pub begun_here: Vec<(TurnId, String)>,
+}
+
+impl Store {
+    /// Returns the ids of all items and the messages that were sent from here.
+    pub async fn known_items(&self, session_id: &SessionId) -> Result<KnownItems, StoreError> {
+        let session_id = session_id.clone();
+        self.read(move |connection| {
+            let key = sessions::key(connection, &session_id)?;
+            // The index has the ids; only what was said here is read from the rows.
+            let item_ids = connection
+                .prepare_cached(
+                    "SELECT DISTINCT item_id FROM journal WHERE session = ?1 AND item_id IS NOT NULL",
+                )?
+                .query_map([key], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            let begun_here = connection
+                .prepare_cached(
+                    "SELECT json_extract(json, '$.turnId'), json_extract(json, '$.content') FROM journal \
+                     WHERE session = ?1 AND item_id LIKE '%:user' ORDER BY seq",
+                )?
+                .query_map([key], |row| Ok((TurnId(row.get(0)?), row.get(1)?)))?
+                .collect::<Result<_, _>>()?;
+            Ok(KnownItems { item_ids, begun_here })
+        })
+        .await
+    }
+
+    /// Returns the turns that a person began, in order, each with the agent's last words.
+    pub async fn said_turns(&self, session_id: &SessionId) -> Result<Vec<SaidTurn>, StoreError> {
+        let session_id = session_id.clone();
+        self.read(move |connection| {
+            let key = sessions::key(connection, &session_id)?;
+            let mut statement = connection.prepare_cached(
+                "SELECT json_extract(json, '$.turnId'), json_extract(json, '$.origin'), \
+                 json_extract(json, '$.content') FROM journal \
+                 WHERE session = ?1 AND kind = 'upsert' AND json_extract(json, '$.type') = 'message' \
+                 AND json_extract(json, '$.parentCallId') IS NULL \
+                 AND NOT EXISTS (SELECT 1 FROM journal AS later WHERE later.session = journal.session \
+                 AND later.item_id = journal.item_id AND later.seq > journal.seq) ORDER BY first_seq",
+            )?;
+            let mut turns: Vec<SaidTurn> = Vec::new();
+            let mut found = statement.query([key])?;
+            while let Some(row) = found.next()? {
+                let content: String = row.get(2)?;
+                match (row.get_ref(1)?.as_str(), turns.last_mut()) {
+                    (Ok("user"), _) => turns.push(SaidTurn {
+                        turn_id: TurnId(row.get(0)?),
+                        message: content,
+                        answer: String::new(),
+                    }),
+                    (Ok("agent"), Some(turn)) => turn.answer = content,
+                    _ => {}
+                }
+            }
+            Ok(turns)
+        })
+        .await
+    }
+}
