@@ -75,10 +75,16 @@ impl Feed {
             }
             match self.queue.next().await {
                 reader::Next::Frame(frame) => {
-                    if frame.seq.is_some_and(|seq| seq <= self.seen) {
-                        continue;
+                    match frame.seq {
+                        Some(seq) if seq <= self.seen => continue,
+                        // What is between could not be read when this reader came: the disk was full. Now it can.
+                        Some(seq) if seq > self.seen + 1 => {
+                            self.behind = Some(Behind::After(self.seen));
+                            continue;
+                        }
+                        Some(seq) => self.seen = seq,
+                        None => {}
                     }
-                    self.seen = frame.seq.unwrap_or(self.seen);
                     return Ok(Some(frame));
                 }
                 reader::Next::Overflowed => self.behind = Some(Behind::Everything),

@@ -1,8 +1,8 @@
 //! What is kept: projects, sessions, their journals, queues and pending questions, in one SQLite file.
 //!
-//! One thread writes. It takes everything that waits, runs it in one transaction and answers when that is
-//! committed, so that fifty streaming sessions cost one commit a tick and not fifty. Readers have connections of
-//! their own and never wait for a writer (WAL).
+//! One thread writes. What somebody waits for is committed at once; what sessions say is kept in a file beside the
+//! database and committed a few times a second, so that fifty streaming sessions cost four commits a second and not a
+//! thousand. Readers have connections of their own and see everything that was kept before they asked.
 
 mod journal;
 mod known;
@@ -10,8 +10,11 @@ mod open;
 mod projects;
 mod questions;
 mod queue;
+mod rows;
 mod schema;
 mod sessions;
+mod tail;
+mod usage;
 mod writer;
 
 #[cfg(test)]
@@ -41,6 +44,9 @@ pub enum StoreError {
     /// A full disk, a damaged page: the statement failed and its changes were taken back.
     #[error("{}", what_to_do(.0))]
     Database(Arc<rusqlite::Error>),
+    /// The file beside the database that takes what sessions say.
+    #[error("{}", what_to_do_with_the_tail(.0))]
+    Tail(Arc<std::io::Error>),
     #[error("the store is closed")]
     Closed,
 }
@@ -67,6 +73,15 @@ fn what_to_do(error: &rusqlite::Error) -> String {
     }
 }
 
+fn what_to_do_with_the_tail(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            format!("the disk of the data folder is full ({error}); make room, nothing is lost")
+        }
+        _ => format!("the data folder cannot be written ({error}); see to its permissions and its disk"),
+    }
+}
+
 /// The store's handle; clones share it, and dropping the last one closes the file.
 #[derive(Clone)]
 pub struct Store {
@@ -76,8 +91,6 @@ pub struct Store {
 struct Inner {
     writer: writer::Writer,
     readers: Readers,
-    /// Held so that a second server cannot open the same store.
-    _lock: std::fs::File,
 }
 
 impl Store {
@@ -98,19 +111,17 @@ impl Store {
     /// Makes the store as if its disk were full, or as if there were room again; for tests.
     #[cfg(any(test, feature = "fake-provider"))]
     pub async fn pretend_full(&self, full: bool) -> Result<(), StoreError> {
-        self.write(Durability::Process, move |connection| {
-            let n_pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
-            let limit = if full { n_pages } else { i64::from(u32::MAX - 1) };
-            connection.query_row(&format!("PRAGMA max_page_count = {limit}"), [], |_row| Ok(()))?;
-            Ok(())
-        })
-        .await
+        self.inner.writer.pretend_full(full).await
     }
 
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        if let Err(error) = self.inner.writer.settle().await {
+            // A reader of the journal notices by the seq of the next row that it is behind.
+            tracing::debug!("a reader does not see what could not be written: {error}");
+        }
         self.inner.readers.run(work).await
     }
 }

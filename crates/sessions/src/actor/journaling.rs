@@ -1,4 +1,4 @@
-//! What the session says goes through here: numbered, journaled, then shown, in that order.
+//! What the session says goes through here: numbered, kept in the journal, then shown, in that order.
 
 use chartroom_protocol::ids::{QueuedId, TurnId};
 use chartroom_protocol::session::{QueuedMessage, SessionState};
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::Actor;
 use crate::feed::{Change, turn_frame, upsert_frame};
-use crate::store::{NewRow, RowKind, SessionChange, StoredMessage};
+use crate::store::{NewRow, RowKind, StoredMessage};
 use crate::summary::summary;
 
 /// Something to be shown once the rows before it are in the journal.
@@ -157,8 +157,11 @@ impl Actor {
                     self.broadcast.publish(&frame(&session_id, row.seq, &row.json));
                 }
                 Staged::Change(change) => self.broadcast.change(change),
-                Staged::Taken(queued_id) => self.forget_message(&queued_id).await,
-                Staged::Compact { since } => self.turn_over(since).await,
+                Staged::Taken(queued_id) => self.store.message_taken(&queued_id),
+                Staged::Compact { since } => {
+                    self.store.compact(&session_id, since);
+                    self.store.touch_session(&session_id, self.clock.now().iso());
+                }
             }
         }
     }
@@ -167,20 +170,6 @@ impl Actor {
         if let Err(error) = self.store.remove_message(queued_id).await {
             // Its turn is in the journal, by which the next start knows that it was taken.
             tracing::warn!(session = %self.session.session_id, "a delivered message is still queued: {error}");
-        }
-    }
-
-    async fn turn_over(&mut self, since: u64) {
-        let session_id = self.session.session_id.clone();
-        let change =
-            SessionChange { last_activity: Some(self.clock.now().iso()), ..SessionChange::default() };
-        let done = match self.store.compact(&session_id, since).await {
-            Ok(()) => self.store.change_session(&session_id, change).await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = done {
-            // Nothing is lost by it: the journal is only longer than it need be.
-            tracing::warn!(session = %session_id, "the journal was not compacted: {error}");
         }
     }
 

@@ -1,5 +1,11 @@
 //! The journal: what each session said, under a sequence number per session.
 //!
+//! A row is kept, then shown. Kept means that it survives the death of this process: it is in the tail (see
+//! [`tail`](super::tail)) or in the database, which takes the tail's rows over a few times a second. A reader of the
+//! database waits until it has everything that was kept before, so the two are one journal to it; a server that was
+//! killed takes the tail over before anything else. So a reader that saw a row finds it, or a later state of its item,
+//! after every death of ours.
+//!
 //! Only the state matters to a reader, so of each item at most two rows are kept while its turn runs: the first,
 //! which holds its place in the conversation, and the last, which holds its content. When the turn has ended the
 //! first goes too. A reader that was away takes the rows after the last seq it has; where the missing first rows
@@ -12,12 +18,36 @@ use chartroom_protocol::ids::{ItemId, SessionId, TurnId};
 use chartroom_protocol::stream::{Origin, Usage};
 use chartroom_protocol::turn::TurnEvent;
 use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{Durability, Store, StoreError, from_json, sessions};
+use super::{Store, StoreError, from_json, sessions, usage};
 
 /// A page that would begin in the middle of a turn may become this many times as large to begin with its question.
 const STRETCH: usize = 2;
+
+const COMPACT: &str = "DELETE FROM journal WHERE session = ?1 AND first_seq >= ?2 AND seq = first_seq \
+                     AND kind = 'upsert' AND EXISTS (SELECT 1 FROM journal AS later \
+                     WHERE later.session = ?1 AND later.kind = 'upsert' \
+                     AND later.first_seq = journal.first_seq AND later.seq > journal.seq)";
+const AFTER: &str =
+    "SELECT seq, first_seq, kind, json FROM journal WHERE session = ?1 AND seq > ?2 ORDER BY seq";
+const ITEMS_BEFORE: &str = "SELECT first_seq, json FROM journal WHERE session = ?1 AND kind = 'upsert' AND first_seq < ?2 \
+         ORDER BY first_seq DESC, seq DESC";
+const TURNS_BETWEEN: &str =
+    "SELECT json FROM journal WHERE session = ?1 AND kind = 'turn' AND seq >= ?2 AND seq < ?3 ORDER BY seq";
+const ANSWERED: &str = "SELECT 1 FROM journal WHERE session = ?1 AND kind = 'turn' \
+             AND json_extract(json, '$.type') = 'turn_complete' \
+             AND json_extract(json, '$.status') = 'completed' ORDER BY seq LIMIT 1";
+const LAST_TURNS: &str = "SELECT json FROM (SELECT seq, json FROM journal WHERE session = ?1 AND kind = 'turn' \
+         ORDER BY seq DESC LIMIT 1000) ORDER BY seq";
+const LAST_ITEMS: &str =
+    "SELECT json FROM journal WHERE session = ?1 AND kind = 'upsert' ORDER BY seq DESC LIMIT 1000";
+const LAST_SEQ: &str = "SELECT coalesce(max(seq), 0) FROM journal WHERE session = ?1";
+
+/// All of them, for the test that looks at their plans.
+#[cfg(test)]
+pub(super) const STATEMENTS: [&str; 8] =
+    [COMPACT, AFTER, ITEMS_BEFORE, TURNS_BETWEEN, ANSWERED, LAST_TURNS, LAST_ITEMS, LAST_SEQ];
 
 /// A row to be appended. The JSON is made once and goes to the readers as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +101,7 @@ pub struct OpenState {
     pub last_seq: u64,
     /// Turns that began and have no end.
     pub turns: Vec<TurnEvent>,
-    /// Every turn that ended, and of the last ones those in which the agent said something.
+    /// Among the last turns, those that ended and those in which the agent said something.
     pub taken: HashSet<TurnId>,
     /// Turns whose user message is shown, among the last ones.
     pub said: HashSet<TurnId>,
@@ -82,34 +112,21 @@ pub struct OpenState {
 }
 
 impl Store {
-    /// Appends rows in the order of their seq, and forgets what lies between an item's first row and this one.
+    /// Appends rows in the order of their seq, and forgets what lies between an item's first row and this one. When this
+    /// returns they survive the death of this process.
     pub async fn append(&self, session_id: &SessionId, rows: Vec<NewRow>) -> Result<(), StoreError> {
-        let session_id = session_id.clone();
-        self.write(Durability::Process, move |connection| {
-            let key = sessions::key(connection, &session_id)?;
-            for row in &rows {
-                append(connection, key, row)?;
-            }
-            Ok(())
-        })
-        .await
+        self.inner.writer.append(session_id, rows).await
     }
 
-    /// Forgets the first rows of items that have later ones, from `since` on: their turn has ended.
-    pub async fn compact(&self, session_id: &SessionId, since: u64) -> Result<(), StoreError> {
+    /// Forgets the first rows of items that have later ones, from `since` on: their turn has ended. It is done with the
+    /// next commit; what a death leaves undone makes the journal longer than it need be, and nothing else.
+    pub fn compact(&self, session_id: &SessionId, since: u64) {
         let session_id = session_id.clone();
-        self.write(Durability::Process, move |connection| {
-            let key = sessions::key(connection, &session_id)?;
-            connection
-                .prepare_cached(
-                    "DELETE FROM journal WHERE session = ?1 AND seq >= ?2 AND item_id IS NOT NULL AND EXISTS \
-                     (SELECT 1 FROM journal AS later WHERE later.session = journal.session \
-                      AND later.item_id = journal.item_id AND later.seq > journal.seq)",
-                )?
-                .execute(params![key, seq_column(since)])?;
+        self.inner.writer.later(move |connection| {
+            let Some(key) = sessions::key(connection, &session_id).optional()? else { return Ok(()) };
+            connection.prepare_cached(COMPACT)?.execute(params![key, seq_column(since)])?;
             Ok(())
-        })
-        .await
+        });
     }
 
     /// Returns what a reader that has everything up to `after` is missing.
@@ -140,43 +157,12 @@ impl Store {
     }
 }
 
-fn append(connection: &Connection, key: i64, row: &NewRow) -> Result<(), StoreError> {
-    let seq = seq_column(row.seq);
-    match &row.kind {
-        RowKind::Turn => {
-            connection
-                .prepare_cached(
-                    "INSERT INTO journal (session, seq, first_seq, kind, item_id, at, json) \
-                     VALUES (?1, ?2, ?2, 'turn', NULL, ?3, ?4)",
-                )?
-                .execute(params![key, seq, row.at, &*row.json])?;
-        }
-        RowKind::Upsert(item_id) => {
-            connection
-                .prepare_cached(
-                    "INSERT INTO journal (session, seq, first_seq, kind, item_id, at, json) VALUES (?1, ?2, \
-                     coalesce((SELECT min(first_seq) FROM journal WHERE session = ?1 AND item_id = ?3), ?2), \
-                     'upsert', ?3, ?4, ?5)",
-                )?
-                .execute(params![key, seq, item_id.as_str(), row.at, &*row.json])?;
-            connection
-                .prepare_cached(
-                    "DELETE FROM journal WHERE session = ?1 AND item_id = ?3 AND seq > first_seq AND seq < ?2",
-                )?
-                .execute(params![key, seq, item_id.as_str()])?;
-        }
-    }
-    Ok(())
-}
-
 fn backlog(connection: &Connection, key: i64, after: u64) -> Result<Backlog, StoreError> {
     if after > last_seq(connection, key)? {
         // The reader knows more than we do: this is not the journal it read.
         return Ok(Backlog::Gone);
     }
-    let mut statement = connection.prepare_cached(
-        "SELECT seq, first_seq, kind, json FROM journal WHERE session = ?1 AND seq > ?2 ORDER BY seq",
-    )?;
+    let mut statement = connection.prepare_cached(AFTER)?;
     let mut found = statement.query(params![key, seq_column(after)])?;
     let mut rows: Vec<JournalRow> = Vec::new();
     let mut last_new_place = after;
@@ -207,83 +193,60 @@ fn history(
 ) -> Result<HistoryPage, StoreError> {
     let before_column = before.map_or(i64::MAX, seq_column);
     let mut page = HistoryPage { seq: last_seq(connection, key)?, ..HistoryPage::default() };
-    // Only places are sorted: what is said there is read as far as the page goes.
-    let mut statement = connection.prepare_cached(
-        "SELECT first_seq, rowid FROM journal WHERE session = ?1 AND kind = 'upsert' AND first_seq < ?2 \
-         AND NOT EXISTS (SELECT 1 FROM journal AS later WHERE later.session = journal.session \
-         AND later.item_id = journal.item_id AND later.seq > journal.seq) ORDER BY first_seq DESC",
-    )?;
+    // Of an item's rows the last comes first, and is the one that counts.
+    let mut statement = connection.prepare_cached(ITEMS_BEFORE)?;
     let mut found = statement.query(params![key, before_column])?;
-    let mut content = connection.prepare_cached(
-        "SELECT json, json_extract(json, '$.origin') IS 'user' \
-         AND json_extract(json, '$.parentCallId') IS NULL FROM journal WHERE rowid = ?1",
-    )?;
     let mut n_bytes: usize = 0;
-    // The oldest so far: its place, and whether a person said it.
-    let mut oldest: Option<(u64, bool)> = None;
+    let mut oldest = None;
     while let Some(row) = found.next()? {
-        let (json, is_question): (String, bool) =
-            content.query_row([row.get::<_, i64>(1)?], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let place = seq_value(row.get(0)?);
+        if oldest == Some(place) {
+            continue;
+        }
+        let json: String = row.get(1)?;
         n_bytes = n_bytes.saturating_add(json.len());
-        if let Some((place, by_user)) = oldest
-            && n_bytes > max_bytes
-            && (by_user || n_bytes > max_bytes.saturating_mul(STRETCH))
+        if n_bytes > max_bytes
+            && let Some(first) = page.entries.last()
+            && (n_bytes > max_bytes.saturating_mul(STRETCH) || is_question(first))
         {
-            page.earlier = Some(place);
+            page.earlier = oldest;
             break;
         }
-        oldest = Some((seq_value(row.get(0)?), is_question));
+        oldest = Some(place);
         page.entries.push(json);
     }
     page.entries.reverse();
     if let Some(place) = page.earlier {
-        page.earlier_usage = usage_before(connection, key, place)?;
+        page.earlier_usage = usage::before(connection, key, place)?;
     }
     let from = page.earlier.map_or(0, seq_column);
-    let mut statement = connection.prepare_cached(
-        "SELECT json FROM journal WHERE session = ?1 AND kind = 'turn' AND seq >= ?2 AND seq < ?3 ORDER BY seq",
-    )?;
+    let mut statement = connection.prepare_cached(TURNS_BETWEEN)?;
     page.turns = statement
         .query_map(params![key, from, before_column], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     Ok(page)
 }
 
-/// Adds up what the turns before a place used.
-fn usage_before(connection: &Connection, key: i64, place: u64) -> Result<Option<Usage>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT json FROM journal WHERE session = ?1 AND kind = 'turn' AND seq < ?2 ORDER BY seq",
-    )?;
-    let mut found = statement.query(params![key, seq_column(place)])?;
-    let mut sum: Option<Usage> = None;
-    while let Some(row) = found.next()? {
-        let event: TurnEvent = from_json(0, row.get_ref(0)?.as_str().unwrap_or_default())?;
-        let TurnEvent::TurnComplete { usage: Some(usage), .. } = event else { continue };
-        let sum = sum.get_or_insert_default();
-        sum.input_tokens += usage.input_tokens;
-        sum.output_tokens += usage.output_tokens;
-        add(&mut sum.cache_read_input_tokens, usage.cache_read_input_tokens);
-        add(&mut sum.cache_creation_input_tokens, usage.cache_creation_input_tokens);
-        add(&mut sum.cost_usd, usage.cost_usd);
+/// Tells whether a person said it, and to the agent itself.
+fn is_question(json: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Speaker {
+        origin: Option<Origin>,
+        parent_call_id: Option<serde::de::IgnoredAny>,
     }
-    Ok(sum)
-}
-
-/// Adds what is told; a sum of nothing told stays untold.
-fn add<T: std::ops::Add<Output = T> + Default>(sum: &mut Option<T>, more: Option<T>) {
-    if let Some(more) = more {
-        *sum = Some(sum.take().unwrap_or_default() + more);
-    }
+    serde_json::from_str(json)
+        .is_ok_and(|item: Speaker| item.origin == Some(Origin::User) && item.parent_call_id.is_none())
 }
 
 fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError> {
     let mut state = OpenState { last_seq: last_seq(connection, key)?, ..OpenState::default() };
-    let mut statement = connection
-        .prepare_cached("SELECT json FROM journal WHERE session = ?1 AND kind = 'turn' ORDER BY seq")?;
+    state.kept = connection.prepare_cached(ANSWERED)?.exists([key])?;
+    // A turn is open only if it was when the last server died, and turns follow one another.
+    let mut statement = connection.prepare_cached(LAST_TURNS)?;
     let mut found = statement.query([key])?;
     while let Some(row) = found.next()? {
         let event: TurnEvent = from_json(0, row.get_ref(0)?.as_str().unwrap_or_default())?;
-        state.kept |= event.is_answered();
         if event.is_terminal() {
             state.taken.insert(event.turn_id().clone());
             state.turns.retain(|open| open.turn_id() != event.turn_id());
@@ -291,9 +254,7 @@ fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError
             state.turns.push(event);
         }
     }
-    let mut statement = connection.prepare_cached(
-        "SELECT json FROM journal WHERE session = ?1 AND kind = 'upsert' ORDER BY seq DESC LIMIT 1000",
-    )?;
+    let mut statement = connection.prepare_cached(LAST_ITEMS)?;
     let mut seen = HashSet::new();
     let mut found = statement.query([key])?;
     while let Some(row) = found.next()? {
@@ -320,15 +281,12 @@ fn open_state(connection: &Connection, key: i64) -> Result<OpenState, StoreError
     Ok(state)
 }
 
-fn last_seq(connection: &Connection, key: i64) -> Result<u64, rusqlite::Error> {
-    connection
-        .prepare_cached("SELECT coalesce(max(seq), 0) FROM journal WHERE session = ?1")?
-        .query_row([key], |row| row.get(0))
-        .map(seq_value)
+pub(super) fn last_seq(connection: &Connection, key: i64) -> Result<u64, rusqlite::Error> {
+    connection.prepare_cached(LAST_SEQ)?.query_row([key], |row| row.get(0)).map(seq_value)
 }
 
 /// SQLite's integers are signed; a seq that counts from one never gets near the end of either.
-fn seq_column(seq: u64) -> i64 {
+pub(super) fn seq_column(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
 

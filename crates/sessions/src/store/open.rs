@@ -8,8 +8,9 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::tail::{self, Tail};
 use super::writer::Writer;
-use super::{Inner, Readers, Store, StoreError, schema};
+use super::{Inner, Readers, Store, StoreError, rows, schema};
 
 /// An open store, and what had to be moved out of its way.
 pub struct Opened {
@@ -69,9 +70,23 @@ pub(super) fn open(path: &Path) -> Result<Opened, StoreError> {
     private(path).map_err(|error| unusable(error.to_string()))?;
     prepare(&connection).map_err(|error| unusable(error.to_string()))?;
     schema::migrate(&connection).map_err(|error| unusable(error.to_string()))?;
-    let writer = Writer::start(connection).map_err(|error| unusable(error.to_string()))?;
-    let inner = Inner { writer, readers: Readers::new(path.to_owned()), _lock: lock };
+    let tail = take_over_tail(&connection, path)?;
+    let writer = Writer::start(connection, tail, lock).map_err(|error| unusable(error.to_string()))?;
+    let inner = Inner { writer, readers: Readers::new(path.to_owned()) };
     Ok(Opened { store: Store { inner: Arc::new(inner) }, set_aside })
+}
+
+/// Brings what a server that was killed had kept and not yet written into the database.
+fn take_over_tail(connection: &Connection, path: &Path) -> Result<Tail, StoreError> {
+    let unusable = |reason: String| StoreError::Unusable { path: path.to_owned(), reason };
+    let (mut tail, kept) = Tail::open(path).map_err(|error| unusable(error.to_string()))?;
+    let transaction = connection.unchecked_transaction()?;
+    for (session_id, row) in kept {
+        rows::take_over(&transaction, session_id, row)?;
+    }
+    transaction.commit()?;
+    tail.discard_all().map_err(|error| unusable(error.to_string()))?;
+    Ok(tail)
 }
 
 /// Opens a connection that cannot write.
@@ -173,7 +188,7 @@ fn move_aside(path: &Path, reason: &SetAsideReason) -> std::io::Result<PathBuf> 
         }
         kept_as = with_suffix(path, &format!(".{why}-{when}-{attempt}"));
     }
-    for suffix in ["", "-wal", "-shm"] {
+    for suffix in ["", "-wal", "-shm"].into_iter().chain(tail::SUFFIXES) {
         let from = with_suffix(path, suffix);
         if from.exists() {
             std::fs::rename(from, with_suffix(&kept_as, suffix))?;

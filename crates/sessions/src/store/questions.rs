@@ -12,10 +12,11 @@ impl Store {
         let session_id = session_id.clone();
         self.write(Durability::Process, move |connection| {
             let key = sessions::key(connection, &session_id)?;
-            connection.execute(
-                "INSERT OR REPLACE INTO questions (session, question_id, json) VALUES (?1, ?2, ?3)",
-                params![key, question.question_id.as_str(), to_json(&question)],
-            )?;
+            connection
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO questions (session, question_id, json) VALUES (?1, ?2, ?3)",
+                )?
+                .execute(params![key, question.question_id.as_str(), to_json(&question)])?;
             Ok(())
         })
         .await
@@ -31,10 +32,9 @@ impl Store {
         let question_id = question_id.clone();
         self.write(Durability::Process, move |connection| {
             let key = sessions::key(connection, &session_id)?;
-            connection.execute(
-                "DELETE FROM questions WHERE session = ?1 AND question_id = ?2",
-                params![key, question_id.as_str()],
-            )?;
+            connection
+                .prepare_cached("DELETE FROM questions WHERE session = ?1 AND question_id = ?2")?
+                .execute(params![key, question_id.as_str()])?;
             Ok(())
         })
         .await

@@ -2,7 +2,7 @@
 
 use chartroom_protocol::ids::{QueuedId, SessionId, TurnId};
 use chartroom_protocol::session::SendParams;
-use rusqlite::{Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::{Durability, Store, StoreError, from_json, sessions, to_json};
 
@@ -71,16 +71,19 @@ impl Store {
         .await
     }
 
-    /// Forgets a message: the agent has it, or a person removed it.
+    /// Forgets a message that the agent has, with the next commit: the journal says that it was taken, by which a start
+    /// after a death in between knows it.
+    pub fn message_taken(&self, queued_id: &QueuedId) {
+        let queued_id = queued_id.clone();
+        self.inner.writer.later(move |connection| remove(connection, &queued_id));
+    }
+
+    /// Forgets a message that a person removed, or that came to nothing.
     ///
     /// Not synced: at worst a message comes back after a power cut, which is better than the reverse.
     pub async fn remove_message(&self, queued_id: &QueuedId) -> Result<(), StoreError> {
         let queued_id = queued_id.clone();
-        self.write(Durability::Process, move |connection| {
-            connection.execute("DELETE FROM queue WHERE queued_id = ?1", [queued_id.as_str()])?;
-            Ok(())
-        })
-        .await
+        self.write(Durability::Process, move |connection| remove(connection, &queued_id)).await
     }
 
     /// Returns a session's waiting messages, the next one first.
@@ -96,6 +99,11 @@ impl Store {
         })
         .await
     }
+}
+
+fn remove(connection: &Connection, queued_id: &QueuedId) -> Result<(), StoreError> {
+    connection.prepare_cached("DELETE FROM queue WHERE queued_id = ?1")?.execute([queued_id.as_str()])?;
+    Ok(())
 }
 
 fn message(row: &Row<'_>) -> Result<StoredMessage, rusqlite::Error> {

@@ -4,7 +4,28 @@ use rusqlite::Connection;
 
 use super::StoreError;
 
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[FIRST, PAGES];
+
+/// A page of history costs the page: items are read by their place, turns by their seq, and what turns used is added up
+/// when they end.
+const PAGES: &str = "
+    DROP INDEX journal_by_item;
+    CREATE INDEX journal_by_item ON journal (session, item_id) WHERE item_id IS NOT NULL;
+    CREATE INDEX journal_by_place ON journal (session, first_seq, seq) WHERE kind = 'upsert';
+    CREATE INDEX journal_turns ON journal (session, seq) WHERE kind = 'turn';
+    ALTER TABLE journal ADD COLUMN used TEXT;  -- of a turn: what it and all before it used, as JSON
+    UPDATE journal SET used = totals.used FROM (
+        SELECT rowid AS row, CASE WHEN count(json_extract(json, '$.usage')) OVER upto > 0 THEN json_object(
+            'inputTokens', coalesce(sum(json_extract(json, '$.usage.inputTokens')) OVER upto, 0),
+            'outputTokens', coalesce(sum(json_extract(json, '$.usage.outputTokens')) OVER upto, 0),
+            'cacheReadInputTokens', sum(json_extract(json, '$.usage.cacheReadInputTokens')) OVER upto,
+            'cacheCreationInputTokens', sum(json_extract(json, '$.usage.cacheCreationInputTokens')) OVER upto,
+            'costUsd', sum(json_extract(json, '$.usage.costUsd')) OVER upto
+        ) END AS used FROM journal WHERE kind = 'turn' WINDOW upto AS (PARTITION BY session ORDER BY seq)
+    ) AS totals WHERE journal.rowid = totals.row;
+";
+
+pub(super) const FIRST: &str = "
     CREATE TABLE projects (
         project_id  TEXT PRIMARY KEY,
         path        TEXT NOT NULL UNIQUE,
@@ -53,7 +74,7 @@ const STEPS: &[&str] = &["
         json        TEXT NOT NULL,
         PRIMARY KEY (session, question_id)
     );
-"];
+";
 
 /// The version this program writes.
 pub(super) const VERSION: u32 = STEPS.len() as u32;

@@ -123,6 +123,19 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Notes when something last happened in a session, with the next commit.
+    pub fn touch_session(&self, session_id: &SessionId, at: String) {
+        let session_id = session_id.clone();
+        self.inner.writer.later(move |connection| {
+            connection
+                .prepare_cached("UPDATE sessions SET last_activity = ?2 WHERE session_id = ?1")?
+                .execute(params![session_id.as_str(), at])?;
+            Ok(())
+        });
+    }
+}
+
 /// Returns the short key that the other tables use for a session.
 pub(super) fn key(connection: &Connection, session_id: &SessionId) -> Result<i64, rusqlite::Error> {
     connection

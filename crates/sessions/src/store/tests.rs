@@ -1,5 +1,8 @@
 //! The store's promises: nothing is overwritten, nothing accepted is lost, readers get exactly the state.
 
+mod kill;
+mod pages;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -92,10 +95,10 @@ async fn projects_are_added_once_removed_and_come_back_under_their_id() {
 async fn one_failed_write_does_not_take_its_neighbours_in_the_same_commit_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let store = store_in(folder.path()).store;
-    let nobody = SessionId::new("nobody");
+    let (nobody, question) = (SessionId::new("nobody"), "q".into());
     let (good, bad, also_good) = tokio::join!(
         store.add_project(Path::new("/one")),
-        store.append(&nobody, vec![row(1, "i")]),
+        store.remove_question(&nobody, &question),
         store.add_project(Path::new("/two")),
     );
     assert!(good.is_ok() && also_good.is_ok());
@@ -230,7 +233,7 @@ async fn check_readers(writes: Vec<u8>, compact_at: Vec<usize>) {
         away.push((new.seq, live.clone()));
         store.append(&session_id, vec![new]).await.unwrap();
         if compact_at.contains(&index) {
-            store.compact(&session_id, 0).await.unwrap();
+            store.compact(&session_id, 0);
         }
     }
     let mut whole = Shown::default();

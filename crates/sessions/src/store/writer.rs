@@ -1,9 +1,21 @@
 //! The one thread that writes, with group commit.
+//!
+//! Two kinds of work wait for it. A [`Job`] has an asker who waits for the answer: it is run and committed at once,
+//! with everything that waits before it. Rows of the journal and other work that nobody waits for ([`Later`]) is
+//! committed together, at most [`WINDOW`] after the first of it came or when [`UNWRITTEN`] bytes of rows have come. Rows
+//! are in the [`Tail`] when their asker goes on, so the death of this process loses none; the rest of what nobody
+//! waits for only saves work at the next start.
 
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use chartroom_protocol::ids::SessionId;
 use rusqlite::Connection;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use super::StoreError;
+use super::journal::NewRow;
+use super::tail::Tail;
+use super::{StoreError, rows};
 
 /// How sure a write must be when it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,34 +26,93 @@ pub enum Durability {
     Disk,
 }
 
-/// What waits for the writer. When it is full the sessions wait, and through them their agents' pipes.
-const QUEUE: usize = 1024;
-/// So that an answer is not kept waiting by an endless stream of others.
-const BATCH: usize = 256;
+/// How long a row may wait for the database. A reader who comes meanwhile makes it be written at once.
+const WINDOW: Duration = Duration::from_millis(250);
+/// How many bytes of rows may wait for the database; who brings more waits, and through it its agent's pipe.
+const UNWRITTEN: usize = 4 << 20;
+/// Rows of more bytes than these are committed by themselves: written to the tail first they would be written twice
+/// for nothing. A long history comes this way.
+const DIRECT: usize = 64 << 10;
+/// How many askers may wait. More wait for their place.
+const ASKERS: usize = 1024;
+/// Between attempts to write what could not be written.
+const RETRY: Duration = Duration::from_secs(1);
 
 type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// Runs the work; beside how to answer, why it failed, if it did.
 type Run = Box<dyn FnOnce(&Connection) -> (Finish, Option<StoreError>) + Send>;
+/// May be run again, when the transaction in which it ran was lost.
+type Again = Box<dyn Fn(&Connection) -> Result<(), StoreError> + Send>;
+
+enum Entry {
+    /// Taken when it is run.
+    Job(Option<Job>),
+    Later(Again),
+    Rows(rows::Batch),
+}
 
 struct Job {
     durability: Durability,
     run: Run,
+    _place: OwnedSemaphorePermit,
 }
 
 pub(super) struct Writer {
-    jobs: mpsc::Sender<Job>,
+    shared: Arc<Shared>,
+    places: Arc<Semaphore>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+struct State {
+    waiting: Vec<Entry>,
+    /// How many bytes the rows among them have.
+    n_bytes: usize,
+    /// When what waits is written at the latest.
+    due: Option<Instant>,
+    /// Somebody waits for an answer, or there is too much.
+    urgent: bool,
+    /// The thread has taken entries and not yet come to an end with them.
+    committing: bool,
+    /// The last commit failed: rows are refused until one succeeds.
+    failed: bool,
+    tail: Tail,
+    /// The last handle is gone.
+    closed: bool,
+    /// A test's wish, fulfilled before the next commit.
+    #[cfg(any(test, feature = "fake-provider"))]
+    pretends_full: Option<bool>,
 }
 
 impl Writer {
-    /// Starts the thread; it ends when the last handle is dropped and all that was sent is written.
-    pub(super) fn start(connection: Connection) -> std::io::Result<Self> {
-        let (jobs, queue) = mpsc::channel(QUEUE);
-        std::thread::Builder::new()
-            .name("store-writer".to_owned())
-            .spawn(move || write_all(&connection, queue))?;
-        Ok(Self { jobs })
+    /// Starts the thread; it ends when the last handle is dropped and all that was sent is written. It holds `lock` so
+    /// long, which keeps others from the files.
+    pub(super) fn start(connection: Connection, tail: Tail, lock: std::fs::File) -> std::io::Result<Self> {
+        let state = State {
+            waiting: Vec::new(),
+            n_bytes: 0,
+            due: None,
+            urgent: false,
+            committing: false,
+            failed: false,
+            tail,
+            closed: false,
+            #[cfg(any(test, feature = "fake-provider"))]
+            pretends_full: None,
+        };
+        let shared = Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new() });
+        let of_thread = Arc::clone(&shared);
+        std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || {
+            write_all(connection, &of_thread);
+            drop(lock);
+        })?;
+        Ok(Self { shared, places: Arc::new(Semaphore::new(ASKERS)) })
     }
 
+    /// Runs the work and answers when it is committed.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         durability: Durability,
@@ -57,73 +128,269 @@ impl Writer {
             });
             (finish, error)
         };
-        self.jobs.send(Job { durability, run: Box::new(run) }).await.map_err(|_closed| StoreError::Closed)?;
+        let places = Arc::clone(&self.places);
+        let place = places.acquire_owned().await.map_err(|_closed| StoreError::Closed)?;
+        let job = Job { durability, run: Box::new(run), _place: place };
+        {
+            let mut state = self.shared.lock();
+            state.waiting.push(Entry::Job(Some(job)));
+            state.urgent = true;
+        }
+        self.shared.wake.notify_one();
         answer.await.map_err(|_closed| StoreError::Closed)?
+    }
+
+    /// Runs the work with the next commit. Nobody waits for it, and a failure is only logged.
+    pub(super) fn later(&self, work: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static) {
+        let mut state = self.shared.lock();
+        state.waiting.push(Entry::Later(Box::new(work)));
+        self.shared.expect(state);
+    }
+
+    /// Keeps rows: when this returns they survive the death of this process.
+    pub(super) async fn append(&self, session_id: &SessionId, rows: Vec<NewRow>) -> Result<(), StoreError> {
+        let batch = rows::Batch { session_id: session_id.clone(), rows };
+        if batch.n_bytes() > DIRECT {
+            return self.run(Durability::Process, move |connection| rows::write(connection, &[&batch])).await;
+        }
+        let is_behind = {
+            let state = self.shared.lock();
+            state.failed || state.n_bytes > UNWRITTEN
+        };
+        if is_behind {
+            self.settle().await?;
+        }
+        let mut state = self.shared.lock();
+        state
+            .tail
+            .append(&batch.session_id, &batch.rows)
+            .map_err(|error| StoreError::Tail(Arc::new(error)))?;
+        state.n_bytes += batch.n_bytes();
+        state.urgent |= state.n_bytes > UNWRITTEN;
+        state.waiting.push(Entry::Rows(batch));
+        self.shared.expect(state);
+        Ok(())
+    }
+
+    /// Makes the database as if its disk were full, or as if there were room again.
+    #[cfg(any(test, feature = "fake-provider"))]
+    pub(super) async fn pretend_full(&self, full: bool) -> Result<(), StoreError> {
+        self.shared.lock().pretends_full = Some(full);
+        self.run(Durability::Process, |_connection| Ok(())).await
+    }
+
+    /// Waits until everything that was kept so far is in the database.
+    pub(super) async fn settle(&self) -> Result<(), StoreError> {
+        let is_settled = {
+            let state = self.shared.lock();
+            state.waiting.is_empty() && !state.committing
+        };
+        if is_settled { Ok(()) } else { self.run(Durability::Process, |_connection| Ok(())).await }
     }
 }
 
-fn write_all(connection: &Connection, mut queue: mpsc::Receiver<Job>) {
-    while let Some(first) = queue.blocking_recv() {
-        let mut batch = vec![first];
-        while batch.len() < BATCH {
-            match queue.try_recv() {
-                Ok(job) => batch.push(job),
-                Err(_empty_or_closed) => break,
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.wake.notify_one();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        super::lock(&self.state)
+    }
+
+    /// Makes the thread look at the clock, unless it does already.
+    fn expect(&self, mut state: MutexGuard<'_, State>) {
+        let is_first = state.due.is_none();
+        if is_first {
+            state.due = Some(Instant::now() + WINDOW);
+        }
+        let wakes = is_first || state.urgent;
+        drop(state);
+        if wakes {
+            self.wake.notify_one();
+        }
+    }
+
+    /// Waits until there is something to write and its time has come, and takes it; `None` at the end.
+    fn take(&self) -> Option<(Vec<Entry>, bool)> {
+        let mut state = self.lock();
+        while !state.closed && !state.urgent {
+            state = match state.due.map(|due| due.saturating_duration_since(Instant::now())) {
+                None => self.wake.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner),
+                Some(Duration::ZERO) => break,
+                Some(left) => {
+                    let woken = self.wake.wait_timeout(state, left);
+                    woken.unwrap_or_else(std::sync::PoisonError::into_inner).0
+                }
+            };
+        }
+        if state.waiting.is_empty() && state.closed {
+            return None;
+        }
+        state.tail.seal();
+        state.n_bytes = 0;
+        state.due = None;
+        state.urgent = false;
+        state.committing = true;
+        Some((std::mem::take(&mut state.waiting), state.closed))
+    }
+
+    /// Notes that everything taken is in the database.
+    fn written(&self) {
+        let mut state = self.lock();
+        state.committing = false;
+        state.failed = false;
+        let emptied =
+            if state.waiting.is_empty() { state.tail.discard_all() } else { state.tail.discard_sealed() };
+        if let Err(error) = emptied {
+            // The rows are read again at the next start, and skipped.
+            tracing::warn!("the journal's tail was not emptied: {error}");
+        }
+    }
+
+    /// Puts back what could not be written, before what came since.
+    fn put_back(&self, mut entries: Vec<Entry>) {
+        let mut state = self.lock();
+        entries.append(&mut state.waiting);
+        state.n_bytes = entries.iter().map(Entry::n_bytes).sum();
+        state.waiting = entries;
+        state.committing = false;
+        state.failed = true;
+        state.due = Some(Instant::now() + RETRY);
+    }
+}
+
+impl Entry {
+    fn n_bytes(&self) -> usize {
+        match self {
+            Self::Rows(batch) => batch.n_bytes(),
+            Self::Job(_) | Self::Later(_) => 0,
+        }
+    }
+}
+
+fn write_all(connection: Connection, shared: &Shared) {
+    let mut database = Database { connection, level: None };
+    while let Some((mut entries, is_last)) = shared.take() {
+        #[cfg(any(test, feature = "fake-provider"))]
+        if let Some(full) = shared.lock().pretends_full.take() {
+            pretend_full(&database.connection, full).expect("the setting is known");
+        }
+        let mut finishes = Vec::new();
+        let committed = database
+            .commit(durability(&entries), |connection| apply(connection, &mut entries, &mut finishes).err());
+        match &committed {
+            Ok(()) => shared.written(),
+            Err(error) => {
+                tracing::error!("the store cannot be written: {error}");
+                entries.retain(|entry| !matches!(entry, Entry::Job(_)));
+                shared.put_back(entries);
             }
         }
-        let durability = if batch.iter().any(|job| job.durability == Durability::Disk) {
-            Durability::Disk
-        } else {
-            Durability::Process
-        };
-        let mut finishes = Vec::with_capacity(batch.len());
-        let committed = commit(connection, durability, || {
-            let mut lost = None;
-            for job in batch {
-                let (finish, error) = (job.run)(connection);
-                finishes.push(finish);
-                if lost.is_none() && connection.is_autocommit() {
-                    lost = error;
-                }
-            }
-            lost
-        });
         for finish in finishes {
             finish(committed.clone());
         }
+        if is_last && committed.is_err() {
+            // What was kept is in the tail, and the next start takes it over.
+            return;
+        }
     }
 }
 
-/// Runs `work` in one transaction; it returns why the transaction was lost, if it was: SQLite takes all of it back by
-/// itself when the disk is full. In WAL mode a synced commit makes every commit before it durable too, since
-/// they share one log file.
-fn commit(
+#[cfg(any(test, feature = "fake-provider"))]
+fn pretend_full(connection: &Connection, full: bool) -> Result<(), rusqlite::Error> {
+    let n_pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    let limit = if full { n_pages } else { i64::from(u32::MAX - 1) };
+    connection.query_row(&format!("PRAGMA max_page_count = {limit}"), [], |_row| Ok(()))
+}
+
+fn durability(entries: &[Entry]) -> Durability {
+    let disk = |entry: &Entry| matches!(entry, Entry::Job(Some(job)) if job.durability == Durability::Disk);
+    if entries.iter().any(disk) { Durability::Disk } else { Durability::Process }
+}
+
+/// Does what waits, in its order. Rows are gathered up to the next thing that is no row, since of an item only the last
+/// one of them counts. Fails when the whole transaction is lost.
+fn apply(
     connection: &Connection,
-    durability: Durability,
-    work: impl FnOnce() -> Option<StoreError>,
+    entries: &mut [Entry],
+    finishes: &mut Vec<Finish>,
 ) -> Result<(), StoreError> {
-    let level = match durability {
-        Durability::Process => "NORMAL",
-        Durability::Disk => "FULL",
-    };
-    let begun = connection
-        .pragma_update(None, "synchronous", level)
-        .and_then(|()| connection.execute_batch("BEGIN IMMEDIATE"));
-    // The jobs run even if that failed: they fail then, and each asker gets its answer.
-    let lost = work();
-    begun?;
-    if let Some(lost) = lost {
-        return Err(lost);
+    let mut lost = Ok(());
+    let mut rows = Vec::new();
+    for entry in entries {
+        if let Entry::Rows(batch) = entry {
+            rows.push(&*batch);
+            continue;
+        }
+        if lost.is_ok() {
+            lost = rows::write(connection, &std::mem::take(&mut rows));
+        }
+        let failed = match entry {
+            Entry::Later(work) if lost.is_ok() => work(connection).err(),
+            Entry::Job(job) => job.take().and_then(|job| {
+                let (finish, error) = (job.run)(connection);
+                finishes.push(finish);
+                error
+            }),
+            Entry::Later(_) | Entry::Rows(_) => None,
+        };
+        match failed {
+            Some(error) if lost.is_ok() && connection.is_autocommit() => lost = Err(error),
+            Some(error) => tracing::debug!("one of many writes failed: {error}"),
+            None => {}
+        }
     }
-    if let Err(error) = connection.execute_batch("COMMIT") {
-        if !connection.is_autocommit()
-            && let Err(also) = connection.execute_batch("ROLLBACK")
+    lost.and_then(|()| rows::write(connection, &rows))
+}
+
+struct Database {
+    connection: Connection,
+    /// How sure the last commit was; the setting is compiled anew each time it is made.
+    level: Option<Durability>,
+}
+
+impl Database {
+    /// Runs `work` in one transaction; it returns why the transaction was lost, if it was: SQLite takes all of it back
+    /// by itself when the disk is full. In WAL mode a synced commit makes every commit before it durable too, since
+    /// they share one log file.
+    fn commit(
+        &mut self,
+        durability: Durability,
+        work: impl FnOnce(&Connection) -> Option<StoreError>,
+    ) -> Result<(), StoreError> {
+        let begun = self.sync(durability).and_then(|()| execute(&self.connection, "BEGIN IMMEDIATE"));
+        // The jobs run even if that failed: they fail then, and each asker gets its answer.
+        let lost = work(&self.connection);
+        begun?;
+        let ended = match lost {
+            Some(lost) => Err(lost),
+            None => execute(&self.connection, "COMMIT").map_err(StoreError::from),
+        };
+        if ended.is_err()
+            && !self.connection.is_autocommit()
+            && let Err(also) = execute(&self.connection, "ROLLBACK")
         {
             tracing::error!("the store could not take back a failed commit: {also}");
         }
-        return Err(error.into());
+        ended
     }
-    Ok(())
+
+    fn sync(&mut self, durability: Durability) -> Result<(), rusqlite::Error> {
+        if self.level == Some(durability) {
+            return Ok(());
+        }
+        let level = match durability {
+            Durability::Process => "NORMAL",
+            Durability::Disk => "FULL",
+        };
+        self.connection.pragma_update(None, "synchronous", level)?;
+        self.level = Some(durability);
+        Ok(())
+    }
 }
 
 /// Takes back one asker's changes when they fail, without the others' in the same transaction.
@@ -135,15 +402,19 @@ fn in_savepoint<T>(
         // The transaction is lost. A savepoint would begin another, which is committed and answered as failed.
         return Err(StoreError::Closed);
     }
-    connection.execute_batch("SAVEPOINT job")?;
+    execute(connection, "SAVEPOINT job")?;
     let result = work(connection);
     if connection.is_autocommit() {
         return result;
     }
-    let end = match &result {
-        Ok(_) => "RELEASE job",
-        Err(_) => "ROLLBACK TO job; RELEASE job",
-    };
-    connection.execute_batch(end)?;
+    if result.is_err() {
+        execute(connection, "ROLLBACK TO job")?;
+    }
+    execute(connection, "RELEASE job")?;
     result
+}
+
+/// Runs a statement that stays prepared.
+fn execute(connection: &Connection, statement: &str) -> Result<(), rusqlite::Error> {
+    connection.prepare_cached(statement)?.execute([]).map(drop)
 }

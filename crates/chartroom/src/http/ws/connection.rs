@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
+use bytes::Bytes;
 use chartroom_protocol::ids::SessionId;
 use chartroom_protocol::ws::{ClientCommand, ServerFrame};
 use chartroom_sessions::Frame;
@@ -114,7 +115,7 @@ impl Connection {
                 Event::Done(done) => self.finish(done).await?,
                 Event::Overview(Ok((session_id, frame))) => {
                     if !self.feeds.follows(&session_id) {
-                        self.write(Message::text(frame.json.to_string())).await?;
+                        self.write(shared(frame)?).await?;
                     }
                 }
                 // The page asks for the list again when it opens it; nothing more is lost.
@@ -215,8 +216,7 @@ impl Connection {
         while let Some(now) = said {
             match now {
                 FromFeed::Frame(frame) => {
-                    let message = Message::text(frame.json.to_string());
-                    in_time(self.outgoing.feed(message)).await?;
+                    in_time(self.outgoing.feed(shared(frame)?)).await?;
                 }
                 FromFeed::Ended(_, None) => {}
                 FromFeed::Ended(session_id, Some(error)) => {
@@ -237,6 +237,24 @@ impl Connection {
 
     async fn write(&mut self, message: Message) -> Result<(), End> {
         in_time(self.outgoing.send(message)).await
+    }
+}
+
+/// The text that all readers of a frame share, as a message.
+fn shared(frame: Frame) -> Result<Message, End> {
+    struct Text(std::sync::Arc<str>);
+    impl AsRef<[u8]> for Text {
+        fn as_ref(&self) -> &[u8] {
+            self.0.as_bytes()
+        }
+    }
+    let text = Bytes::from_owner(Text(frame.json));
+    match Utf8Bytes::try_from(text) {
+        Ok(text) => Ok(Message::Text(text)),
+        Err(error) => {
+            tracing::error!("a frame is no text: {error}");
+            Err(End::Gone)
+        }
     }
 }
 

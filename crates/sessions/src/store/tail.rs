@@ -1,0 +1,249 @@
+//! The tail of the journal: rows that were accepted and are not in the database yet.
+//!
+//! A row is written here with one system call before anybody sees it, and the database takes it over with others in
+//! one transaction. What is in a file survives the death of this process as well as a committed transaction does, at
+//! a hundredth of the cost. There are two files: while the database takes over the rows of the one, new rows go to
+//! the other; the first is emptied when the transaction is committed. Taking over is idempotent (a row that the
+//! database has is skipped by its seq), so a death between the commit and the emptying does no harm.
+//!
+//! A record is the length of its body, the checksum of its body, and the body. The checksum is for a power cut, after
+//! which a file may be longer than what was written; reading ends at the first record that is not whole.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use chartroom_protocol::ids::{ItemId, SessionId};
+
+use super::journal::{NewRow, RowKind};
+
+/// What the files are called, behind the store's own name.
+pub(super) const SUFFIXES: [&str; 2] = ["-tail-a", "-tail-b"];
+
+const HEAD: usize = 8;
+const TURN: u8 = 0;
+const UPSERT: u8 = 1;
+
+/// The two files, and which of them takes new rows.
+pub(super) struct Tail {
+    active: Part,
+    spare: Part,
+    buffer: Vec<u8>,
+}
+
+struct Part {
+    file: File,
+    /// Where the next record goes; what lies behind it is of a write that failed.
+    length: u64,
+}
+
+impl Tail {
+    /// Opens both files and returns the rows that are in them, in the order in which each file has them.
+    pub(super) fn open(store: &Path) -> io::Result<(Self, Vec<(SessionId, NewRow)>)> {
+        let mut rows = Vec::new();
+        let [active, spare] = SUFFIXES.map(|suffix| Part::open(&beside(store, suffix), &mut rows));
+        let tail = Self { active: active?, spare: spare?, buffer: Vec::new() };
+        // A session's rows go to one file and then to the other; which came first is told by their seq.
+        rows.sort_by_key(|(_, row): &(SessionId, NewRow)| row.seq);
+        Ok((tail, rows))
+    }
+
+    /// Adds rows with one system call. When it fails none of them counts.
+    pub(super) fn append(&mut self, session_id: &SessionId, rows: &[NewRow]) -> io::Result<()> {
+        self.buffer.clear();
+        for row in rows {
+            encode(session_id, row, &mut self.buffer)?;
+        }
+        self.active.append(&self.buffer)
+    }
+
+    /// New rows go to the other file from here on, if that is free: it is not when the last attempt to take it over
+    /// failed.
+    pub(super) fn seal(&mut self) {
+        if self.spare.length == 0 {
+            std::mem::swap(&mut self.active, &mut self.spare);
+        }
+    }
+
+    /// The database has everything of the sealed file.
+    pub(super) fn discard_sealed(&mut self) -> io::Result<()> {
+        self.spare.clear()
+    }
+
+    /// The database has everything.
+    pub(super) fn discard_all(&mut self) -> io::Result<()> {
+        self.spare.clear()?;
+        self.active.clear()
+    }
+}
+
+impl Part {
+    fn open(path: &Path, rows: &mut Vec<(SessionId, NewRow)>) -> io::Result<Self> {
+        // Conversations are the user's own business.
+        let file =
+            File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        let mut bytes = vec![0; usize::try_from(file.metadata()?.len()).unwrap_or(0)];
+        file.read_exact_at(&mut bytes, 0)?;
+        let mut rest = bytes.as_slice();
+        rows.extend(std::iter::from_fn(|| decode(&mut rest)));
+        Ok(Self { file, length: bytes.len() as u64 })
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(bytes, self.length)?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        if self.length > 0 {
+            self.file.set_len(0)?;
+            self.length = 0;
+        }
+        Ok(())
+    }
+}
+
+fn beside(store: &Path, suffix: &str) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn encode(session_id: &SessionId, row: &NewRow, buffer: &mut Vec<u8>) -> io::Result<()> {
+    let head = buffer.len();
+    buffer.extend_from_slice(&[0; HEAD]);
+    let (kind, item_id) = match &row.kind {
+        RowKind::Turn => (TURN, ""),
+        RowKind::Upsert(item_id) => (UPSERT, item_id.as_str()),
+    };
+    buffer.push(kind);
+    buffer.extend_from_slice(&row.seq.to_le_bytes());
+    for text in [session_id.as_str(), item_id, &row.at, &row.json] {
+        buffer.extend_from_slice(&length(text.len())?);
+        buffer.extend_from_slice(text.as_bytes());
+    }
+    let body = length(buffer.len() - head - HEAD)?;
+    let checksum = crc32fast::hash(&buffer[head + HEAD..]).to_le_bytes();
+    buffer[head..head + 4].copy_from_slice(&body);
+    buffer[head + 4..head + HEAD].copy_from_slice(&checksum);
+    Ok(())
+}
+
+fn length(n_bytes: usize) -> io::Result<[u8; 4]> {
+    let n_bytes = u32::try_from(n_bytes).map_err(|_too_long| io::Error::from(io::ErrorKind::FileTooLarge))?;
+    Ok(n_bytes.to_le_bytes())
+}
+
+/// Reads one whole record and moves past it.
+fn decode(rest: &mut &[u8]) -> Option<(SessionId, NewRow)> {
+    let mut after = *rest;
+    let n_bytes = take_number(&mut after)?;
+    let checksum = take_number(&mut after)?;
+    let mut body = take(&mut after, n_bytes as usize)?;
+    if n_bytes == 0 || crc32fast::hash(body) != checksum {
+        return None;
+    }
+    let kind = take(&mut body, 1)?;
+    let seq = u64::from_le_bytes(take(&mut body, 8)?.try_into().ok()?);
+    let session_id = SessionId::from(take_text(&mut body)?);
+    let item_id = ItemId::from(take_text(&mut body)?);
+    let at = take_text(&mut body)?.to_owned();
+    let json = take_text(&mut body)?.into();
+    let kind = match kind {
+        [TURN] => RowKind::Turn,
+        [UPSERT] => RowKind::Upsert(item_id),
+        _ => return None,
+    };
+    *rest = after;
+    Some((session_id, NewRow { seq, kind, at, json }))
+}
+
+fn take<'a>(rest: &mut &'a [u8], n_bytes: usize) -> Option<&'a [u8]> {
+    let (taken, after) = rest.split_at_checked(n_bytes)?;
+    *rest = after;
+    Some(taken)
+}
+
+fn take_number(rest: &mut &[u8]) -> Option<u32> {
+    Some(u32::from_le_bytes(take(rest, 4)?.try_into().ok()?))
+}
+
+fn take_text<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
+    let n_bytes = take_number(rest)?;
+    std::str::from_utf8(take(rest, n_bytes as usize)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(seq: u64, json: &str) -> NewRow {
+        let kind = if seq.is_multiple_of(2) { RowKind::Turn } else { RowKind::Upsert("i".into()) };
+        NewRow { seq, kind, at: "now".to_owned(), json: json.into() }
+    }
+
+    fn reopened(store: &Path) -> Vec<u64> {
+        let (_, rows) = Tail::open(store).unwrap();
+        rows.into_iter().map(|(_, row)| row.seq).collect()
+    }
+
+    #[test]
+    fn rows_come_back_as_they_were_written_from_both_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store.db");
+        let session_id = SessionId::new("s");
+        let (mut tail, found) = Tail::open(&store).unwrap();
+        assert_eq!(found, []);
+        tail.append(&session_id, &[row(1, "one"), row(2, "two \u{e4}")]).unwrap();
+        tail.seal();
+        tail.append(&session_id, &[row(3, "three")]).unwrap();
+        let (_, rows) = Tail::open(&store).unwrap();
+        let expected = [row(1, "one"), row(2, "two \u{e4}"), row(3, "three")];
+        assert_eq!(rows, expected.map(|row| (session_id.clone(), row)));
+        tail.discard_sealed().unwrap();
+        assert_eq!(reopened(&store), [3]);
+        tail.discard_all().unwrap();
+        assert!(reopened(&store).is_empty());
+    }
+
+    #[test]
+    fn a_file_that_could_not_be_taken_over_is_kept_until_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store.db");
+        let session_id = SessionId::new("s");
+        let (mut tail, _) = Tail::open(&store).unwrap();
+        tail.append(&session_id, &[row(1, "one")]).unwrap();
+        tail.seal();
+        tail.append(&session_id, &[row(2, "two")]).unwrap();
+        // The first attempt failed: the second finds the other file in use.
+        tail.seal();
+        tail.append(&session_id, &[row(3, "three")]).unwrap();
+        assert_eq!(reopened(&store), [1, 2, 3]);
+        tail.discard_sealed().unwrap();
+        assert_eq!(reopened(&store), [2, 3]);
+    }
+
+    #[test]
+    fn a_record_that_is_not_whole_ends_the_reading() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store.db");
+        let (mut tail, _) = Tail::open(&store).unwrap();
+        tail.append(&SessionId::new("s"), &[row(1, "one"), row(2, "two")]).unwrap();
+        let path = beside(&store, SUFFIXES[0]);
+        let whole = std::fs::read(&path).unwrap();
+        for n_bytes in 0..whole.len() {
+            std::fs::write(&path, &whole[..n_bytes]).unwrap();
+            let expected: &[u64] = if n_bytes < whole.len().div_ceil(2) { &[] } else { &[1] };
+            assert_eq!(reopened(&store), expected, "cut after {n_bytes} of {} bytes", whole.len());
+        }
+        // A power cut may leave the right length and nothing in it.
+        let mut torn = whole.clone();
+        torn[whole.len() - 3..].fill(0);
+        std::fs::write(&path, torn).unwrap();
+        assert_eq!(reopened(&store), [1]);
+        std::fs::write(&path, [0; 100]).unwrap();
+        assert!(reopened(&store).is_empty());
+    }
+}

@@ -1,0 +1,127 @@
+//! A server that is killed: what its files hold at that moment is all that the next one has.
+
+use super::*;
+
+/// The files as a kill would leave them, in a folder of their own. The tail goes first: what the writer takes over
+/// while the others are copied is then in both.
+fn killed(folder: &Path) -> tempfile::TempDir {
+    let left = tempfile::tempdir().unwrap();
+    for suffix in tail::SUFFIXES.into_iter().chain(["-wal", ""]) {
+        let name = format!("store.db{suffix}");
+        std::fs::copy(folder.join(&name), left.path().join(&name)).unwrap();
+    }
+    left
+}
+
+async fn shown(store: &Store, session_id: &SessionId) -> Shown {
+    let mut shown = Shown::default();
+    let page = store.history(session_id, None, usize::MAX).await.unwrap();
+    page.entries.iter().for_each(|json| shown.take(json));
+    shown
+}
+
+#[tokio::test]
+async fn what_a_killed_server_had_kept_is_in_the_journal_of_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path()).store;
+    store.insert_session(session()).await.unwrap();
+    let session_id = session().session_id;
+    let mut live = Shown::default();
+    for seq in 1..=60 {
+        let new = row(seq, &format!("i{}", seq / 4));
+        live.take(&new.json);
+        store.append(&session_id, vec![new]).await.unwrap();
+        match seq % 20 {
+            // Something else is written at once, and the rows with it.
+            7 => drop(store.add_project(Path::new("/a")).await.unwrap()),
+            11 => store.compact(&session_id, 0),
+            _ => {}
+        }
+        let left = killed(folder.path());
+        let next = store_in(left.path());
+        assert_eq!(next.set_aside, None);
+        assert_eq!(shown(&next.store, &session_id).await, live, "killed after {seq}");
+        let state = next.store.backlog(&session_id, seq).await.unwrap();
+        assert_eq!(state, Backlog::Rows(Vec::new()), "a reader that saw {seq} misses nothing");
+        // The next server goes on where the first one was.
+        next.store.append(&session_id, vec![row(seq + 1, "next")]).await.unwrap();
+        let Backlog::Rows(rows) = next.store.backlog(&session_id, seq).await.unwrap() else {
+            panic!("{seq}")
+        };
+        assert_eq!(rows.iter().map(|row| row.seq).collect::<Vec<_>>(), [seq + 1]);
+    }
+}
+
+#[tokio::test]
+async fn rows_wait_for_the_database_only_so_long_and_a_reader_sees_them_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path()).store;
+    store.insert_session(session()).await.unwrap();
+    let session_id = session().session_id;
+    let n_rows = |connection: &Connection| -> i64 {
+        connection.query_row("SELECT count(*) FROM journal", [], |row| row.get(0)).unwrap()
+    };
+    let beside = open::reader(&folder.path().join("store.db")).unwrap();
+    store.append(&session_id, vec![row(1, "i")]).await.unwrap();
+    assert_eq!(shown(&store, &session_id).await.order, ["i"]);
+    assert_eq!(n_rows(&beside), 1);
+    // Without a reader the clock writes them: nothing else asks the store here.
+    store.append(&session_id, vec![row(2, "j")]).await.unwrap();
+    let kept = std::time::Instant::now();
+    while n_rows(&beside) < 2 {
+        assert!(kept.elapsed() < std::time::Duration::from_secs(60), "the row was never written");
+        tokio::task::yield_now().await;
+    }
+    drop(beside);
+    // And the tail is empty again.
+    store.projects().await.unwrap();
+    let n_bytes = || {
+        let file = |suffix: &str| std::fs::metadata(folder.path().join(format!("store.db{suffix}"))).unwrap();
+        tail::SUFFIXES.map(|suffix| file(suffix).len()).iter().sum::<u64>()
+    };
+    while n_bytes() > 0 {
+        assert!(kept.elapsed() < std::time::Duration::from_secs(60), "the tail was never emptied");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn rows_that_find_the_disk_full_are_written_when_there_is_room_and_no_more_are_taken_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path()).store;
+    store.insert_session(session()).await.unwrap();
+    let session_id = session().session_id;
+    store.append(&session_id, vec![row(1, "a")]).await.unwrap();
+    store.pretend_full(true).await.unwrap();
+    // More than a page, less than what is written by itself: the tail takes it, the database cannot.
+    let long = |seq, item: &str| {
+        let mut row = row(seq, item);
+        row.json = format!(r#"{{"item":"{item}","pad":"{}"}}"#, "x".repeat(30_000)).into();
+        row
+    };
+    store.append(&session_id, vec![long(2, "b")]).await.unwrap();
+    store.history(&session_id, None, usize::MAX).await.unwrap();
+    let refused = store.append(&session_id, vec![long(3, "c")]).await.unwrap_err();
+    assert!(refused.to_string().starts_with("the disk of the data folder is full"), "{refused}");
+    let left = killed(folder.path());
+    assert_eq!(shown(&store_in(left.path()).store, &session_id).await.order, ["a", "b"]);
+    store.pretend_full(false).await.unwrap();
+    store.append(&session_id, vec![long(3, "c")]).await.unwrap();
+    assert_eq!(shown(&store, &session_id).await.order, ["a", "b", "c"]);
+}
+
+#[tokio::test]
+async fn a_kept_row_that_follows_nothing_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path()).store;
+    store.insert_session(session()).await.unwrap();
+    let session_id = session().session_id;
+    store.append(&session_id, vec![row(1, "a")]).await.unwrap();
+    store.messages(&session_id).await.unwrap();
+    // As after a power cut that took the rows between from the database.
+    store.append(&session_id, vec![row(5, "e")]).await.unwrap();
+    let left = killed(folder.path());
+    drop(store);
+    let next = store_in(left.path()).store;
+    assert_eq!(shown(&next, &session_id).await.order, ["a"]);
+}

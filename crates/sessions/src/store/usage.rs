@@ -1,0 +1,37 @@
+//! What the turns of a session used, added up.
+
+use chartroom_protocol::stream::Usage;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::journal::seq_column;
+use super::{StoreError, from_json};
+
+pub(super) const BEFORE: &str =
+    "SELECT used FROM journal WHERE session = ?1 AND kind = 'turn' AND seq < ?2 ORDER BY seq DESC LIMIT 1";
+
+/// Returns what the turns before a place used, if they used anything.
+pub(super) fn before(connection: &Connection, key: i64, place: u64) -> Result<Option<Usage>, StoreError> {
+    let used = connection
+        .prepare_cached(BEFORE)?
+        .query_row(params![key, seq_column(place)], |row| row.get::<_, Option<String>>(0))
+        .optional()?;
+    Ok(used.flatten().map(|json| from_json(0, &json)).transpose()?)
+}
+
+/// Adds what one more turn used.
+pub(super) fn sum(so_far: Option<Usage>, usage: Usage) -> Usage {
+    let mut sum = so_far.unwrap_or_default();
+    sum.input_tokens += usage.input_tokens;
+    sum.output_tokens += usage.output_tokens;
+    add(&mut sum.cache_read_input_tokens, usage.cache_read_input_tokens);
+    add(&mut sum.cache_creation_input_tokens, usage.cache_creation_input_tokens);
+    add(&mut sum.cost_usd, usage.cost_usd);
+    sum
+}
+
+/// Adds what is told; a sum of nothing told stays untold.
+fn add<T: std::ops::Add<Output = T> + Default>(sum: &mut Option<T>, more: Option<T>) {
+    if let Some(more) = more {
+        *sum = Some(sum.take().unwrap_or_default() + more);
+    }
+}
