@@ -4,6 +4,7 @@
 //! To add one: a file with a `run` function, and its line in [`BENCHMARKS`].
 
 mod agents;
+mod history;
 mod idle;
 mod index;
 mod lsp;
@@ -24,6 +25,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("index", index::run),
     ("lsp", lsp::run),
     ("stream", stream::run),
+    ("history", history::run),
     ("agents", agents::run),
 ];
 

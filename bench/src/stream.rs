@@ -8,6 +8,8 @@
 //! once: each text delta crosses the next step of the gradient, and ends and tool calls are never held back. One write
 //! makes exactly one frame; the run fails if that is not so, since then something else was measured.
 //!
+//! The same is done with 50 sessions and, at the same number of events a second, with 200 and a reader for each.
+//!
 //! `CHARTROOM_BENCH_SESSIONS` and `CHARTROOM_BENCH_SECONDS` make it smaller for a try.
 
 pub(crate) mod agent;
@@ -17,26 +19,38 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 
-use crate::measurement::Measurement;
+use crate::measurement::{Measurement, median_ms, p95_ms};
 use crate::server::{Server, Socket, cpu_ms};
 
-/// Between two writes of one agent: far livelier than a model.
+/// Between two writes of one agent of 50: far livelier than a model. More agents write less often each.
 const INTERVAL: Duration = Duration::from_millis(50);
+const SESSIONS: [usize; 2] = [50, 200];
+/// How many first words are measured.
+const FIRST_WORDS: usize = 40;
 
 /// What a run was.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     n_sessions: usize,
     n_rounds: usize,
+    interval: Duration,
 }
 
 impl Plan {
-    fn from_environment() -> anyhow::Result<Self> {
-        let n_sessions = number("CHARTROOM_BENCH_SESSIONS", 50)?;
+    fn all() -> anyhow::Result<Vec<Self>> {
         let seconds = number("CHARTROOM_BENCH_SECONDS", 20)?;
-        let round = INTERVAL * u32::try_from(agent::WRITES_PER_ROUND)?;
-        let n_rounds = Duration::from_secs(u64::try_from(seconds)?).as_millis() / round.as_millis();
-        Ok(Self { n_sessions, n_rounds: usize::try_from(n_rounds)?.max(1) })
+        let sessions = match number("CHARTROOM_BENCH_SESSIONS", 0)? {
+            0 => SESSIONS.to_vec(),
+            n_sessions => vec![n_sessions],
+        };
+        sessions.into_iter().map(|n_sessions| Self::new(n_sessions, u64::try_from(seconds)?)).collect()
+    }
+
+    fn new(n_sessions: usize, seconds: u64) -> anyhow::Result<Self> {
+        let interval = INTERVAL * u32::try_from(n_sessions.div_ceil(50))?;
+        let round = interval * u32::try_from(agent::WRITES_PER_ROUND)?;
+        let n_rounds = Duration::from_secs(seconds).as_millis() / round.as_millis();
+        Ok(Self { n_sessions, n_rounds: usize::try_from(n_rounds)?.max(1), interval })
     }
 
     fn n_events(self) -> usize {
@@ -45,7 +59,7 @@ impl Plan {
 
     /// What every agent is asked to do.
     fn message(self) -> String {
-        format!("{} {}", self.n_rounds, INTERVAL.as_micros())
+        format!("{} {}", self.n_rounds, self.interval.as_micros())
     }
 }
 
@@ -64,30 +78,66 @@ impl Outcome {
 }
 
 pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
-    let plan = Plan::from_environment()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let relay = runtime.block_on(relay::measure(plan)).context("the bare relay")?;
-    let ours = runtime.block_on(measure(plan)).context("through the server")?;
-    let n_sessions = plan.n_sessions;
-    let thousands = plan.n_events() as f64 / 1000.0;
-    let row = |what: &str, ours: f64, unit, relay: f64| {
-        let name = format!("stream, {n_sessions} sessions: {what}");
-        Measurement::new(&name, ours, unit).beside("pipe-to-socket relay", relay)
-    };
-    Ok(vec![
-        row("event to frame, p50", ours.at(0.50), "ms", relay.at(0.50)).aim("2 ms"),
-        row("event to frame, p99", ours.at(0.99), "ms", relay.at(0.99)).aim("10 ms"),
-        row("CPU per 1,000 events", ours.cpu_ms / thousands, "ms", relay.cpu_ms / thousands),
-    ])
+    let mut rows = Vec::new();
+    for plan in Plan::all()? {
+        let relay = runtime.block_on(relay::measure(plan)).context("the bare relay")?;
+        let ours = runtime.block_on(measure(plan)).context("through the server")?;
+        let n_sessions = plan.n_sessions;
+        let thousands = plan.n_events() as f64 / 1000.0;
+        let row = |what: &str, ours: f64, unit, relay: f64| {
+            let name = format!("stream, {n_sessions} sessions: {what}");
+            Measurement::new(&name, ours, unit).beside("pipe-to-socket relay", relay)
+        };
+        rows.extend([
+            row("event to frame, p50", ours.at(0.50), "ms", relay.at(0.50)).aim("0.2 ms"),
+            row("event to frame, p99", ours.at(0.99), "ms", relay.at(0.99)).aim("1.5 ms"),
+            row("CPU per 1,000 events", ours.cpu_ms / thousands, "ms", relay.cpu_ms / thousands).aim("2.5×"),
+        ]);
+    }
+    let mut first = runtime.block_on(first_words()).context("first words")?;
+    rows.extend([
+        Measurement::new("stream: an answer's first word to its frame, median", median_ms(&mut first), "ms"),
+        Measurement::new("stream: an answer's first word to its frame, P95", p95_ms(&mut first), "ms")
+            .aim("200 ms"),
+    ]);
+    Ok(rows)
 }
 
-async fn measure(plan: Plan) -> anyhow::Result<Outcome> {
+/// An agent that says one word and then nothing for a while: how long until a page shows it.
+async fn first_words() -> anyhow::Result<Vec<Duration>> {
+    let server = start()?;
+    let session_id = server.create("claude-code")?;
+    let mut socket = server.follow(&session_id).await?;
+    let mut latencies = Vec::new();
+    while latencies.len() < FIRST_WORDS {
+        server.send(&session_id, agent::FIRST_WORD)?;
+        let mut shown = None;
+        loop {
+            let frame = socket.next().await?;
+            let now = since_epoch();
+            if shown.is_none() && frame.contains("\"session:upsert\"") && frame.contains("\"agent\"") {
+                shown = newest_stamp(&frame).map(|written| now.saturating_sub(written));
+            } else if frame.contains("\"turn_complete\"") {
+                break;
+            }
+        }
+        latencies.push(shown.context("the word was not shown")?);
+    }
+    Ok(latencies)
+}
+
+fn start() -> anyhow::Result<Server> {
     let program = std::env::current_exe().context("finding this program")?;
-    let server = Server::start(&format!(
+    Server::start(&format!(
         "[agents.claude-code]\ncommand = {:?}\nargs = [\"{}\"]\nwarmProcesses = 0\n",
         program.display().to_string(),
         agent::COMMAND,
-    ))?;
+    ))
+}
+
+async fn measure(plan: Plan) -> anyhow::Result<Outcome> {
+    let server = start()?;
     let mut sessions = Vec::new();
     for _ in 0..plan.n_sessions {
         let session_id = server.create("claude-code")?;

@@ -1538,7 +1538,11 @@ title: string, } | { "type": "session:listed",
 /**
  * Its row.
  */
-session: SessionSummary, } | { "type": "session:options", 
+session: SessionSummary, } | { "type": "session:removed", 
+/**
+ * The session that is gone.
+ */
+sessionId: SessionId, } | { "type": "session:options", 
 /**
  * The session it belongs to.
  */

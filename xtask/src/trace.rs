@@ -16,12 +16,16 @@ use crate::process::root;
 #[serde(untagged)]
 enum Entry {
     Word(String),
-    Tests {
-        tests: Vec<String>,
-    },
     NotApplicable {
         #[serde(rename = "not-applicable")]
         reason: String,
+    },
+    /// Tests, rows of the benchmarks, or both.
+    Shown {
+        #[serde(default)]
+        tests: Vec<String>,
+        #[serde(default)]
+        bench: Vec<String>,
     },
 }
 
@@ -34,6 +38,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         sections.values().flatten().map(|(id, entry)| (id.as_str(), entry)).collect();
 
     let tests = references::existing_tests()?;
+    let rows = references::measured_rows()?;
     let mut problems = Vec::new();
     let (mut n_shown, mut n_pending, mut n_not_applicable) = (0, 0, 0);
     for id in ids::all() {
@@ -45,13 +50,16 @@ pub(crate) fn run() -> anyhow::Result<()> {
                 problems.push(format!("{id} is not applicable without a reason"));
             }
             Some(Entry::NotApplicable { .. }) => n_not_applicable += 1,
-            Some(Entry::Tests { tests }) if tests.is_empty() => problems.push(format!("{id} names no test")),
-            Some(Entry::Tests { tests: named }) => {
+            Some(Entry::Shown { tests, bench }) if tests.is_empty() && bench.is_empty() => {
+                problems.push(format!("{id} names no test and no row of the benchmarks"));
+            }
+            Some(Entry::Shown { tests: named, bench }) => {
                 n_shown += 1;
-                for test in named {
-                    if !tests.contains(test) {
-                        problems.push(format!("{id}: there is no test `{test}`"));
-                    }
+                for test in named.iter().filter(|test| !tests.contains(*test)) {
+                    problems.push(format!("{id}: there is no test `{test}`"));
+                }
+                for row in bench.iter().filter(|row| !rows.contains(*row)) {
+                    problems.push(format!("{id}: docs/benchmarks.md has no row `{row}`"));
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{Direct, FIRST, Place, is_ended, is_said, until_frame};
-use crate::measurement::{Measurement, median_ms};
+use crate::measurement::{Measurement, median_ms, p95_ms};
 use crate::server::Server;
 use chartroom_testkit::tools;
 
@@ -49,6 +49,7 @@ pub(super) fn run(
         runtime.block_on(async { tokio::time::sleep(WARMING).await });
         warm.push(runtime.block_on(through_us(&warm_server))?.0);
     }
+    let (bare_p95, cold_p95, warm_p95) = (p95_ms(&mut bare), p95_ms(&mut cold), p95_ms(&mut warm));
     let (bare, bare_second) = (median_ms(&mut bare), median_ms(&mut bare_second));
     let (cold, warm, second) = (median_ms(&mut cold), median_ms(&mut warm), median_ms(&mut second));
     Ok(vec![
@@ -58,6 +59,10 @@ pub(super) fn run(
         Measurement::new("claude: new session to first token, warm", warm, "ms")
             .beside("the same, cold", cold)
             .aim("as a second turn"),
+        Measurement::new("claude: new session to first token, cold, P95", cold_p95, "ms")
+            .beside("claude directly", bare_p95),
+        Measurement::new("claude: new session to first token, warm, P95", warm_p95, "ms")
+            .beside("the same, cold", cold_p95),
         Measurement::new("claude: second turn to first token", second, "ms")
             .beside("claude directly", bare_second),
     ])

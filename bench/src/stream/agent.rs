@@ -17,6 +17,11 @@ const PIECES: [usize; 5] = [11, 21, 41, 81, 121];
 /// The pieces, the end of the text, a tool call, its result.
 pub(crate) const WRITES_PER_ROUND: usize = PIECES.len() + 3;
 
+/// The message that asks for one word, a silence and the end.
+pub(crate) const FIRST_WORD: &str = "one word";
+/// Longer than any page may wait for a first word.
+const SILENCE: Duration = Duration::from_millis(400);
+
 /// Answers what a session asks of a Claude process, and plays a turn for every message: `ROUNDS MICROSECONDS`.
 pub(crate) fn play() -> anyhow::Result<()> {
     for line in std::io::stdin().lock().lines() {
@@ -39,22 +44,44 @@ pub(crate) fn play() -> anyhow::Result<()> {
 
 fn turn(line: &Value) -> anyhow::Result<()> {
     let text = line["message"]["content"][0]["text"].as_str().unwrap_or_default();
-    let (n_rounds, interval) = text.split_once(' ').context("ROUNDS MICROSECONDS")?;
-    let (n_rounds, interval) = (n_rounds.parse::<usize>()?, Duration::from_micros(interval.parse()?));
     let lifecycle =
         |state: &str| json!({"type": "command_lifecycle", "command_uuid": line["uuid"], "state": state});
     write(&[
         lifecycle("started"),
         json!({"type": "system", "subtype": "init", "model": "recorded", "permissionMode": "default"}),
     ])?;
-    let mut pace = Pace::new(interval);
-    for round in 0..n_rounds {
-        play_round(round, &mut pace)?;
+    if text == FIRST_WORD {
+        say_first_word()?;
+    } else {
+        let (n_rounds, interval) = text.split_once(' ').context("ROUNDS MICROSECONDS")?;
+        let mut pace = Pace::new(Duration::from_micros(interval.parse()?));
+        for round in 0..n_rounds.parse()? {
+            play_round(round, &mut pace)?;
+        }
     }
     write(&[
         json!({"type": "result", "subtype": "success", "is_error": false, "terminal_reason": "completed",
             "usage": {"input_tokens": 10, "output_tokens": 5}, "total_cost_usd": 0.01}),
         lifecycle("completed"),
+    ])
+}
+
+fn say_first_word() -> anyhow::Result<()> {
+    let mut pace = Pace::new(SILENCE);
+    let word = format!("@{}", since_epoch().as_nanos());
+    write(&[
+        event(json!({"type": "message_start", "message": {"id": "msg_word", "content": []}})),
+        event(
+            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+        ),
+        delta(json!({"type": "text_delta", "text": word})),
+    ])?;
+    pace.wait();
+    pace.wait();
+    write(&[
+        message("msg_word", json!({"type": "text", "text": word})),
+        event(json!({"type": "content_block_stop", "index": 0})),
+        event(json!({"type": "message_stop"})),
     ])
 }
 

@@ -110,6 +110,11 @@ impl Projects {
         open_root(&project.path.display().to_string())
     }
 
+    /// Tells every page that the list has changed without us.
+    pub(crate) fn tell_changed(&self) {
+        self.changes.send_replace(());
+    }
+
     /// Changes whenever the list or a folder's trust may have changed.
     pub fn subscribe(&self) -> watch::Receiver<()> {
         self.changes.subscribe()

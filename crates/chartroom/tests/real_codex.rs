@@ -21,6 +21,11 @@ async fn create_send_and_stream_with_thinking() {
     let mut browser = server.create("codex", None).await;
     browser.send(&server, "[[say:hello there]]").await;
     browser.until_idle().await;
+    // Half of an answer is on the page while the model has not said the other half: it waits at a gate for that.
+    browser.send(&server, "[[gate:half]]").await;
+    browser.until_said("before").await;
+    place.api.open("half");
+    browser.until_idle().await;
     browser.send(&server, "[[think]]").await;
     browser.until_idle().await;
     // ACP has no question for it.
@@ -41,14 +46,22 @@ async fn create_send_and_stream_with_thinking() {
         turn 0 completed
         state open
         > send
-        user i2 "[[think]]"
+        user i2 "[[gate:half]]"
         state working
         turn 1 started gpt-5.4
-        create thinking i3
-        complete thinking i3 "\n\nLet me think about this."
-        create message i4
-        complete message i4 "I have thought."
+        create message i3
+        complete message i3 "before after"
         turn 1 completed
+        state open
+        > send
+        user i4 "[[think]]"
+        state working
+        turn 2 started gpt-5.4
+        create thinking i5
+        complete thinking i5 "\n\nLet me think about this."
+        create message i6
+        complete message i6 "I have thought."
+        turn 2 completed
         state open
     "#]]);
     server.stop().await;

@@ -112,6 +112,12 @@ pub enum ServerFrame {
         /// Its row.
         session: SessionSummary,
     },
+    /// The session was deleted for good: there is nothing more to show of it.
+    #[serde(rename = "session:removed")]
+    Removed {
+        /// The session that is gone.
+        session_id: SessionId,
+    },
     /// What the composer offers changed.
     #[serde(rename = "session:options")]
     Options {

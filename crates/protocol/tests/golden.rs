@@ -226,6 +226,7 @@ fn server_frames() -> Vec<ServerFrame> {
     frames.push(ServerFrame::Queue { session_id: session_id(), messages: vec![queued()] });
     frames.push(ServerFrame::Title { session_id: session_id(), title: "Title".to_owned() });
     frames.push(ServerFrame::Listed { session: summary() });
+    frames.push(ServerFrame::Removed { session_id: session_id() });
     frames.push(ServerFrame::Options { session_id: session_id(), options: options() });
     frames.push(ServerFrame::Projects {
         projects: vec![Project {

@@ -1,6 +1,7 @@
 //! The handle that the front door holds: every session by its id, made, found, brought back and listed.
 
 mod commands;
+mod deletion;
 mod discovery;
 
 #[cfg(test)]
@@ -183,6 +184,9 @@ impl SessionService {
             .flat_map(|session| [Some(session.session_id.clone()), agents_id(session)])
             .flatten()
             .collect();
+        let found_ids = found.iter().map(|(_, session)| session.session_id.clone()).collect();
+        let deleted = self.inner.store.deleted_among(found_ids).await.map_err(internal)?;
+        let found = found.into_iter().filter(|(_, session)| !deleted.contains(&session.session_id));
         let states = self.states().await;
         let mut list: Vec<SessionSummary> = stored
             .into_iter()
@@ -192,7 +196,7 @@ impl SessionService {
                 summary(session, state)
             })
             .collect();
-        list.extend(found.into_iter().filter(|(_, session)| !known.contains(&session.session_id)).map(
+        list.extend(found.filter(|(_, session)| !known.contains(&session.session_id)).map(
             |(cli_type, session)| SessionSummary {
                 session_id: session.session_id,
                 cli_type,

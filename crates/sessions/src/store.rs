@@ -4,12 +4,14 @@
 //! database and committed a few times a second, so that fifty streaming sessions cost four commits a second and not a
 //! thousand. Readers have connections of their own and see everything that was kept before they asked.
 
+mod deletion;
 mod journal;
 mod known;
 mod open;
 mod projects;
 mod questions;
 mod queue;
+mod room;
 mod rows;
 mod schema;
 mod sessions;

@@ -94,6 +94,9 @@ export function createOwners(around: Surroundings = browserSurroundings()): Owne
       case 'session:listed':
         all.sessions.put(frame.session)
         return
+      case 'session:removed':
+        all.sessions.forget(frame.sessionId)
+        return
       case 'agent:status':
         all.server.setAgentStatus(frame.cliType, frame.status)
         return

@@ -21,6 +21,12 @@ export function createSessions(others: Pick<Owners, 'intents' | 'notices' | 'pro
 
   const titleOf = (sessionId: string): string => known[sessionId]?.title || 'New session'
 
+  /** A session was deleted for good, here or in another browser: its tab closes with it. */
+  const forget = (sessionId: string) => {
+    others.tabs.close(sessionId)
+    if (known[sessionId]) setKnown(sessionId, undefined as never)
+  }
+
   /** Reads a project's sessions again. */
   async function refresh(projectId: string): Promise<void> {
     const { sessions } = await api.sessions(projectId, whole.has(projectId))
@@ -75,6 +81,7 @@ export function createSessions(others: Pick<Owners, 'intents' | 'notices' | 'pro
     known,
     put: (session: SessionSummary) => setKnown(session.sessionId, session),
     patch,
+    forget,
     titleOf,
     /** The sessions that were last active, of every project; what was put away is not among them. */
     recent: (): SessionSummary[] =>

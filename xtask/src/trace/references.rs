@@ -16,6 +16,18 @@ pub(crate) fn existing_tests() -> anyhow::Result<BTreeSet<String>> {
     Ok(tests)
 }
 
+/// Returns the rows of docs/benchmarks.md by their names.
+pub(crate) fn measured_rows() -> anyhow::Result<BTreeSet<String>> {
+    let table =
+        fs::read_to_string(root().join("docs/benchmarks.md")).context("reading docs/benchmarks.md")?;
+    Ok(row_names(&table))
+}
+
+fn row_names(table: &str) -> BTreeSet<String> {
+    let cells = table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    cells.map(str::to_owned).collect()
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct List {

@@ -1,11 +1,12 @@
 //! `/api/project`: add, list, remove, trust.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use chartroom_protocol::error::{ErrorCode, ErrorResponse};
 use chartroom_protocol::ids::ProjectId;
 use chartroom_protocol::project::{AddProjectParams, Project, ProjectListResponse, TrustParams};
+use serde::Deserialize;
 use utoipa_axum::routes;
 
 use super::error::ApiError;
@@ -41,17 +42,41 @@ pub(super) async fn add(
     Ok((StatusCode::CREATED, Json(app.projects().add(&params.path).await?)))
 }
 
-/// Takes a project off the list; nothing on disk changes.
+#[derive(Debug, Deserialize)]
+pub(super) struct RemoveQuery {
+    #[serde(default)]
+    sessions: Sessions,
+}
+
+/// What becomes of a removed project's sessions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Sessions {
+    #[default]
+    Keep,
+    Delete,
+}
+
+/// Takes a project off the list; its folder stays as it is. Its sessions come back with it when it is added again,
+/// unless `sessions=delete` deletes them for good.
 #[utoipa::path(delete, path = "/api/project/{project_id}", tag = "projects",
-    params(("project_id" = String, Path)), responses(
+    params(("project_id" = String, Path), ("sessions" = Option<String>, Query, description = "keep or delete")), responses(
     (status = 204, description = "Removed"),
     (status = 404, description = "NOT_FOUND", body = ErrorResponse),
 ))]
 pub(super) async fn remove(
     State(app): State<App>,
     Path(project_id): Path<String>,
+    Query(query): Query<RemoveQuery>,
 ) -> Result<StatusCode, ApiError> {
-    app.projects().remove(&ProjectId::new(project_id)).await?;
+    let project_id = ProjectId::new(project_id);
+    match query.sessions {
+        Sessions::Keep => app.projects().remove(&project_id).await?,
+        Sessions::Delete => {
+            app.sessions().delete_project(&project_id).await?;
+            app.projects().tell_changed();
+        }
+    }
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -30,6 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Kind::Api, routes!(load)),
         Route::new(Kind::Api, routes!(status)),
         Route::new(Kind::Api, routes!(kill)),
+        Route::new(Kind::Api, routes!(delete)),
     ];
     own.into_iter().chain(messages::routes()).chain(settings::routes()).collect()
 }
@@ -131,4 +132,15 @@ pub(super) async fn kill(
 ) -> Result<Json<DoneResponse>, ApiError> {
     app.sessions().kill(&SessionId(id)).await?;
     Ok(Json(DoneResponse {}))
+}
+
+/// Deletes a session for good, with all that is kept of it here. Its agent is ended first, with a turn that runs; the
+/// agent's own files stay, and the session is not discovered again.
+#[utoipa::path(delete, path = "/api/session/{id}", tag = "sessions", params(("id" = String, Path)), responses(
+    (status = 204, description = "Deleted"),
+    (status = 404, description = "SESSION_NOT_FOUND", body = ErrorResponse),
+))]
+pub(super) async fn delete(State(app): State<App>, Path(id): Path<String>) -> Result<StatusCode, ApiError> {
+    app.sessions().delete(&SessionId(id)).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

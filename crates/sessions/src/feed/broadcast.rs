@@ -28,6 +28,8 @@ pub(crate) enum Change {
     Options(SessionOptions),
     /// How lists show the session; who is not there to hear it asks for the list.
     Listed(SessionSummary),
+    /// The session was deleted.
+    Removed,
 }
 
 pub(crate) struct Broadcast {
@@ -100,7 +102,10 @@ impl Broadcast {
 
     /// Notes a change and tells every reader.
     pub(crate) fn change(&self, change: Change) {
-        let is_overview = matches!(change, Change::State { .. } | Change::Title(_) | Change::Listed(_));
+        let is_overview = match change {
+            Change::State { .. } | Change::Title(_) | Change::Listed(_) | Change::Removed => true,
+            Change::Question(_) | Change::QuestionClosed(_) | Change::Queue(_) | Change::Options(_) => false,
+        };
         let frame = frames::live(&self.frame(change.clone()));
         let mut inner = self.lock();
         inner.current.apply(change);
@@ -157,6 +162,7 @@ impl Broadcast {
             Change::Title(title) => ServerFrame::Title { session_id, title },
             Change::Options(options) => ServerFrame::Options { session_id, options },
             Change::Listed(session) => ServerFrame::Listed { session },
+            Change::Removed => ServerFrame::Removed { session_id },
         }
     }
 
@@ -187,7 +193,7 @@ impl Current {
             Change::Queue(messages) => self.queue = messages,
             Change::Title(title) => self.title = title,
             Change::Options(options) => self.options = Some(options),
-            Change::Listed(_) => {}
+            Change::Listed(_) | Change::Removed => {}
         }
     }
 

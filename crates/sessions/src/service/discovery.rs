@@ -44,7 +44,7 @@ impl Discovered {
         list
     }
 
-    fn get(&self, session_id: &SessionId) -> Option<(ProjectId, CliType, DiscoveredSession)> {
+    pub(super) fn get(&self, session_id: &SessionId) -> Option<(ProjectId, CliType, DiscoveredSession)> {
         self.lock().get(session_id).cloned()
     }
 
@@ -59,6 +59,9 @@ impl SessionService {
         let store = &self.inner.store;
         if store.session(session_id).await.map_err(internal)?.is_some() {
             return Ok(());
+        }
+        if !store.deleted_among(vec![session_id.clone()]).await.map_err(internal)?.is_empty() {
+            return Err(ProviderError::session_not_found(session_id));
         }
         let mut found = self.inner.discovered.get(session_id);
         if found.is_none() {

@@ -1,6 +1,7 @@
 //! Stories of sessions with a fake agent, one line per frame.
 
 mod crashes;
+mod deletion;
 mod disk;
 mod feeds;
 mod lifecycle;
@@ -177,6 +178,7 @@ fn line(frame: &ServerFrame) -> String {
             let place = if session.archived { "archived" } else { "listed" };
             format!("{place} {:?} {:?}", session.title, session.state)
         }
+        ServerFrame::Removed { .. } => "removed".to_owned(),
         ServerFrame::Options { options, .. } => format!("options {:?} {:?}", options.model, options.mode),
         ServerFrame::Projects { .. }
         | ServerFrame::Agent { .. }

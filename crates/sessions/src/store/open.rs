@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::tail::{self, Tail};
 use super::writer::Writer;
-use super::{Inner, Readers, Store, StoreError, rows, schema};
+use super::{Inner, Readers, Store, StoreError, room, rows, schema};
 
 /// An open store, and what had to be moved out of its way.
 pub struct Opened {
@@ -101,6 +101,7 @@ pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
 
 fn prepare(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.busy_timeout(Duration::from_secs(5))?;
+    room::prepare(connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     // What a conversation said is gone when it is deleted, not left in free pages.

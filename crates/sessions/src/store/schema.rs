@@ -4,7 +4,12 @@ use rusqlite::Connection;
 
 use super::StoreError;
 
-const STEPS: &[&str] = &[FIRST, PAGES];
+const STEPS: &[&str] = &[FIRST, PAGES, DELETED];
+
+/// Sessions that were deleted for good, by our id and by the agent's own: its files may still be found.
+const DELETED: &str = "
+    CREATE TABLE deleted (session_id TEXT PRIMARY KEY) WITHOUT ROWID;
+";
 
 /// A page of history costs the page: items are read by their place, turns by their seq, and what turns used is added up
 /// when they end.

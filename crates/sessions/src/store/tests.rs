@@ -2,6 +2,7 @@
 
 mod kill;
 mod pages;
+mod room;
 
 use std::collections::BTreeMap;
 use std::path::Path;

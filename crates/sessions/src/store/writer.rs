@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::journal::NewRow;
 use super::tail::Tail;
-use super::{StoreError, rows};
+use super::{StoreError, room, rows};
 
 /// How sure a write must be when it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,16 @@ enum Entry {
     Rows(rows::Batch),
 }
 
+/// What the thread does next.
+enum Work {
+    Write {
+        entries: Vec<Entry>,
+        /// Nothing comes after it.
+        is_last: bool,
+    },
+    GiveRoomBack,
+}
+
 struct Job {
     durability: Durability,
     run: Run,
@@ -80,6 +90,8 @@ struct State {
     /// The last commit failed: rows are refused until one succeeds.
     failed: bool,
     tail: Tail,
+    /// Something was deleted, and the file has room to give back when there is nothing else to do.
+    has_room: bool,
     /// The last handle is gone.
     closed: bool,
     /// A test's wish, fulfilled before the next commit.
@@ -99,6 +111,7 @@ impl Writer {
             committing: false,
             failed: false,
             tail,
+            has_room: room::is_wanted(&connection).unwrap_or(false),
             closed: false,
             #[cfg(any(test, feature = "fake-provider"))]
             pretends_full: None,
@@ -172,6 +185,12 @@ impl Writer {
         Ok(())
     }
 
+    /// Has the file give back what it does not need, when there is nothing else to do.
+    pub(super) fn give_room_back(&self) {
+        self.shared.lock().has_room = true;
+        self.shared.wake.notify_one();
+    }
+
     /// Makes the database as if its disk were full, or as if there were room again.
     #[cfg(any(test, feature = "fake-provider"))]
     pub(super) async fn pretend_full(&self, full: bool) -> Result<(), StoreError> {
@@ -215,9 +234,12 @@ impl Shared {
     }
 
     /// Waits until there is something to write and its time has come, and takes it; `None` at the end.
-    fn take(&self) -> Option<(Vec<Entry>, bool)> {
+    fn take(&self) -> Option<Work> {
         let mut state = self.lock();
         while !state.closed && !state.urgent {
+            if state.has_room && state.waiting.is_empty() {
+                return Some(Work::GiveRoomBack);
+            }
             state = match state.due.map(|due| due.saturating_duration_since(Instant::now())) {
                 None => self.wake.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner),
                 Some(Duration::ZERO) => break,
@@ -235,7 +257,7 @@ impl Shared {
         state.due = None;
         state.urgent = false;
         state.committing = true;
-        Some((std::mem::take(&mut state.waiting), state.closed))
+        Some(Work::Write { entries: std::mem::take(&mut state.waiting), is_last: state.closed })
     }
 
     /// Notes that everything taken is in the database.
@@ -274,7 +296,21 @@ impl Entry {
 
 fn write_all(connection: Connection, shared: &Shared) {
     let mut database = Database { connection, level: None };
-    while let Some((mut entries, is_last)) = shared.take() {
+    while let Some(work) = shared.take() {
+        let (mut entries, is_last) = match work {
+            Work::Write { entries, is_last } => (entries, is_last),
+            Work::GiveRoomBack => {
+                match room::give_back(&database.connection) {
+                    Ok(room::Room::More) => {}
+                    Ok(room::Room::Done) => shared.lock().has_room = false,
+                    Err(error) => {
+                        tracing::warn!("the store could not give room back: {error}");
+                        shared.lock().has_room = false;
+                    }
+                }
+                continue;
+            }
+        };
         #[cfg(any(test, feature = "fake-provider"))]
         if let Some(full) = shared.lock().pretends_full.take() {
             pretend_full(&database.connection, full).expect("the setting is known");

@@ -4,7 +4,7 @@ use super::*;
 
 /// The files as a kill would leave them, in a folder of their own. The tail goes first: what the writer takes over
 /// while the others are copied is then in both.
-fn killed(folder: &Path) -> tempfile::TempDir {
+pub(super) fn killed(folder: &Path) -> tempfile::TempDir {
     let left = tempfile::tempdir().unwrap();
     for suffix in tail::SUFFIXES.into_iter().chain(["-wal", ""]) {
         let name = format!("store.db{suffix}");
