@@ -8,7 +8,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::tail::{self, Tail};
+use super::tail::{self, Part, Tail};
 use super::writer::Writer;
 use super::{Inner, Readers, Store, StoreError, room, rows, schema};
 
@@ -77,16 +77,16 @@ pub(super) fn open(path: &Path) -> Result<Opened, StoreError> {
 }
 
 /// Brings what a server that was killed had kept and not yet written into the database.
-fn take_over_tail(connection: &Connection, path: &Path) -> Result<Tail, StoreError> {
+fn take_over_tail(connection: &Connection, path: &Path) -> Result<(Tail, Part), StoreError> {
     let unusable = |reason: String| StoreError::Unusable { path: path.to_owned(), reason };
-    let (mut tail, kept) = Tail::open(path).map_err(|error| unusable(error.to_string()))?;
+    let (mut tail, mut spare, kept) = Tail::open(path).map_err(|error| unusable(error.to_string()))?;
     let transaction = connection.unchecked_transaction()?;
     for (session_id, row) in kept {
         rows::take_over(&transaction, session_id, row)?;
     }
     transaction.commit()?;
-    tail.discard_all().map_err(|error| unusable(error.to_string()))?;
-    Ok(tail)
+    tail.clear().and_then(|()| spare.clear()).map_err(|error| unusable(error.to_string()))?;
+    Ok((tail, spare))
 }
 
 /// Opens a connection that cannot write.

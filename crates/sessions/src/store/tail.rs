@@ -25,28 +25,27 @@ const HEAD: usize = 8;
 const TURN: u8 = 0;
 const UPSERT: u8 = 1;
 
-/// The two files, and which of them takes new rows.
+/// The file that takes new rows.
 pub(super) struct Tail {
     active: Part,
-    spare: Part,
     buffer: Vec<u8>,
 }
 
-struct Part {
+/// One of the two files.
+pub(super) struct Part {
     file: File,
     /// Where the next record goes; what lies behind it is of a write that failed.
     length: u64,
 }
 
 impl Tail {
-    /// Opens both files and returns the rows that are in them, in the order in which each file has them.
-    pub(super) fn open(store: &Path) -> io::Result<(Self, Vec<(SessionId, NewRow)>)> {
+    /// Opens both files: the one that takes rows, the one that is spare, and the rows that are in them by their seq.
+    pub(super) fn open(store: &Path) -> io::Result<(Self, Part, Vec<(SessionId, NewRow)>)> {
         let mut rows = Vec::new();
         let [active, spare] = SUFFIXES.map(|suffix| Part::open(&beside(store, suffix), &mut rows));
-        let tail = Self { active: active?, spare: spare?, buffer: Vec::new() };
         // A session's rows go to one file and then to the other; which came first is told by their seq.
         rows.sort_by_key(|(_, row): &(SessionId, NewRow)| row.seq);
-        Ok((tail, rows))
+        Ok((Self { active: active?, buffer: Vec::new() }, spare?, rows))
     }
 
     /// Adds rows with one system call. When it fails none of them counts.
@@ -58,22 +57,16 @@ impl Tail {
         self.active.append(&self.buffer)
     }
 
-    /// New rows go to the other file from here on, if that is free: it is not when the last attempt to take it over
-    /// failed.
-    pub(super) fn seal(&mut self) {
-        if self.spare.length == 0 {
-            std::mem::swap(&mut self.active, &mut self.spare);
+    /// New rows go to the other file from here on, and the one they were in is the other. That is not done while the
+    /// other holds rows: the last attempt to take them over failed.
+    pub(super) fn seal(&mut self, spare: &mut Part) {
+        if spare.is_empty() {
+            std::mem::swap(&mut self.active, spare);
         }
     }
 
-    /// The database has everything of the sealed file.
-    pub(super) fn discard_sealed(&mut self) -> io::Result<()> {
-        self.spare.clear()
-    }
-
-    /// The database has everything.
-    pub(super) fn discard_all(&mut self) -> io::Result<()> {
-        self.spare.clear()?;
+    /// The database has every row.
+    pub(super) fn clear(&mut self) -> io::Result<()> {
         self.active.clear()
     }
 }
@@ -90,14 +83,19 @@ impl Part {
         Ok(Self { file, length: bytes.len() as u64 })
     }
 
+    fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all_at(bytes, self.length)?;
         self.length += bytes.len() as u64;
         Ok(())
     }
 
-    fn clear(&mut self) -> io::Result<()> {
-        if self.length > 0 {
+    /// The database has every row of it.
+    pub(super) fn clear(&mut self) -> io::Result<()> {
+        if !self.is_empty() {
             self.file.set_len(0)?;
             self.length = 0;
         }
@@ -185,7 +183,7 @@ mod tests {
     }
 
     fn reopened(store: &Path) -> Vec<u64> {
-        let (_, rows) = Tail::open(store).unwrap();
+        let (_, _, rows) = Tail::open(store).unwrap();
         rows.into_iter().map(|(_, row)| row.seq).collect()
     }
 
@@ -194,17 +192,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("store.db");
         let session_id = SessionId::new("s");
-        let (mut tail, found) = Tail::open(&store).unwrap();
+        let (mut tail, mut spare, found) = Tail::open(&store).unwrap();
         assert_eq!(found, []);
         tail.append(&session_id, &[row(1, "one"), row(2, "two \u{e4}")]).unwrap();
-        tail.seal();
+        tail.seal(&mut spare);
         tail.append(&session_id, &[row(3, "three")]).unwrap();
-        let (_, rows) = Tail::open(&store).unwrap();
+        let (_, _, rows) = Tail::open(&store).unwrap();
         let expected = [row(1, "one"), row(2, "two \u{e4}"), row(3, "three")];
         assert_eq!(rows, expected.map(|row| (session_id.clone(), row)));
-        tail.discard_sealed().unwrap();
+        spare.clear().unwrap();
         assert_eq!(reopened(&store), [3]);
-        tail.discard_all().unwrap();
+        tail.clear().unwrap();
         assert!(reopened(&store).is_empty());
     }
 
@@ -213,15 +211,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("store.db");
         let session_id = SessionId::new("s");
-        let (mut tail, _) = Tail::open(&store).unwrap();
+        let (mut tail, mut spare, _) = Tail::open(&store).unwrap();
         tail.append(&session_id, &[row(1, "one")]).unwrap();
-        tail.seal();
+        tail.seal(&mut spare);
         tail.append(&session_id, &[row(2, "two")]).unwrap();
         // The first attempt failed: the second finds the other file in use.
-        tail.seal();
+        tail.seal(&mut spare);
         tail.append(&session_id, &[row(3, "three")]).unwrap();
         assert_eq!(reopened(&store), [1, 2, 3]);
-        tail.discard_sealed().unwrap();
+        spare.clear().unwrap();
         assert_eq!(reopened(&store), [2, 3]);
     }
 
@@ -229,7 +227,7 @@ mod tests {
     fn a_record_that_is_not_whole_ends_the_reading() {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("store.db");
-        let (mut tail, _) = Tail::open(&store).unwrap();
+        let (mut tail, _, _) = Tail::open(&store).unwrap();
         tail.append(&SessionId::new("s"), &[row(1, "one"), row(2, "two")]).unwrap();
         let path = beside(&store, SUFFIXES[0]);
         let whole = std::fs::read(&path).unwrap();

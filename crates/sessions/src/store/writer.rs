@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::journal::NewRow;
-use super::tail::Tail;
+use super::tail::{Part, Tail};
 use super::{StoreError, room, rows};
 
 /// How sure a write must be when it is answered.
@@ -102,7 +102,11 @@ struct State {
 impl Writer {
     /// Starts the thread; it ends when the last handle is dropped and all that was sent is written. It holds `lock` so
     /// long, which keeps others from the files.
-    pub(super) fn start(connection: Connection, tail: Tail, lock: std::fs::File) -> std::io::Result<Self> {
+    pub(super) fn start(
+        connection: Connection,
+        (tail, spare): (Tail, Part),
+        lock: std::fs::File,
+    ) -> std::io::Result<Self> {
         let state = State {
             waiting: Vec::new(),
             n_bytes: 0,
@@ -119,7 +123,7 @@ impl Writer {
         let shared = Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new() });
         let of_thread = Arc::clone(&shared);
         std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || {
-            write_all(connection, &of_thread);
+            write_all(connection, spare, &of_thread);
             drop(lock);
         })?;
         Ok(Self { shared, places: Arc::new(Semaphore::new(ASKERS)) })
@@ -234,7 +238,7 @@ impl Shared {
     }
 
     /// Waits until there is something to write and its time has come, and takes it; `None` at the end.
-    fn take(&self) -> Option<Work> {
+    fn take(&self, spare: &mut Part) -> Option<Work> {
         let mut state = self.lock();
         while !state.closed && !state.urgent {
             if state.has_room && state.waiting.is_empty() {
@@ -252,7 +256,7 @@ impl Shared {
         if state.waiting.is_empty() && state.closed {
             return None;
         }
-        state.tail.seal();
+        state.tail.seal(spare);
         state.n_bytes = 0;
         state.due = None;
         state.urgent = false;
@@ -261,12 +265,15 @@ impl Shared {
     }
 
     /// Notes that everything taken is in the database.
-    fn written(&self) {
+    fn written(&self, spare: &mut Part) {
+        let mut emptied = spare.clear();
         let mut state = self.lock();
         state.committing = false;
-        state.failed = false;
-        let emptied =
-            if state.waiting.is_empty() { state.tail.discard_all() } else { state.tail.discard_sealed() };
+        if std::mem::take(&mut state.failed) && state.waiting.is_empty() && emptied.is_ok() {
+            // The rows that came after the failure are written too.
+            emptied = state.tail.clear();
+        }
+        drop(state);
         if let Err(error) = emptied {
             // The rows are read again at the next start, and skipped.
             tracing::warn!("the journal's tail was not emptied: {error}");
@@ -294,9 +301,9 @@ impl Entry {
     }
 }
 
-fn write_all(connection: Connection, shared: &Shared) {
+fn write_all(connection: Connection, mut spare: Part, shared: &Shared) {
     let mut database = Database { connection, level: None };
-    while let Some(work) = shared.take() {
+    while let Some(work) = shared.take(&mut spare) {
         let (mut entries, is_last) = match work {
             Work::Write { entries, is_last } => (entries, is_last),
             Work::GiveRoomBack => {
@@ -319,7 +326,7 @@ fn write_all(connection: Connection, shared: &Shared) {
         let committed = database
             .commit(durability(&entries), |connection| apply(connection, &mut entries, &mut finishes).err());
         match &committed {
-            Ok(()) => shared.written(),
+            Ok(()) => shared.written(&mut spare),
             Err(error) => {
                 tracing::error!("the store cannot be written: {error}");
                 entries.retain(|entry| !matches!(entry, Entry::Job(_)));

@@ -4,19 +4,15 @@ use std::collections::HashMap;
 
 use chartroom_protocol::ids::SessionId;
 use chartroom_sessions::{Feed, Frame, StoreError};
-use futures_util::future::{AbortHandle, Abortable, BoxFuture};
-use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use futures_util::stream::{self, AbortHandle, BoxStream, SelectAll, StreamExt as _};
 
 /// The feeds of one socket. Each waits for its next frame; which comes first goes first.
 #[derive(Default)]
 pub(super) struct Feeds {
-    waiting: FuturesUnordered<BoxFuture<'static, Step>>,
-    /// Ends the wait of a session that is followed no longer.
+    streams: SelectAll<BoxStream<'static, FromFeed>>,
+    /// Ends the stream of a session that is followed no longer.
     followed: HashMap<SessionId, AbortHandle>,
 }
-
-/// What became of one wait: nothing when it was ended by us.
-type Step = Option<(Feed, AbortHandle, Result<Option<Frame>, StoreError>)>;
 
 /// What a feed said.
 pub(super) enum FromFeed {
@@ -29,11 +25,11 @@ impl Feeds {
     /// Follows a session; a feed of the same session that ran before is replaced.
     pub(super) fn follow(&mut self, feed: Feed) {
         let session_id = feed.session_id().clone();
-        let (handle, registration) = AbortHandle::new_pair();
-        if let Some(before) = self.followed.insert(session_id, handle.clone()) {
+        let (stream, handle) = stream::abortable(frames(feed));
+        if let Some(before) = self.followed.insert(session_id, handle) {
             before.abort();
         }
-        self.wait(feed, handle, registration);
+        self.streams.push(stream.boxed());
     }
 
     pub(super) fn unfollow(&mut self, session_id: &SessionId) {
@@ -48,47 +44,26 @@ impl Feeds {
 
     /// Waits for the next frame of any feed; for ever when there is none. May be dropped at any await.
     pub(super) async fn next(&mut self) -> FromFeed {
-        loop {
-            match self.waiting.next().await {
-                None => std::future::pending().await,
-                Some(None) => {}
-                Some(Some((feed, handle, said))) => {
-                    if handle.is_aborted() {
-                        continue;
-                    }
-                    let session_id = feed.session_id().clone();
-                    match said {
-                        Ok(Some(frame)) => {
-                            let (next, registration) = AbortHandle::new_pair();
-                            self.followed.insert(session_id, next.clone());
-                            self.wait(feed, next, registration);
-                            return FromFeed::Frame(frame);
-                        }
-                        Ok(None) => {
-                            self.followed.remove(&session_id);
-                            return FromFeed::Ended(session_id, None);
-                        }
-                        Err(error) => {
-                            self.followed.remove(&session_id);
-                            return FromFeed::Ended(session_id, Some(error));
-                        }
-                    }
-                }
+        match self.streams.next().await {
+            // A feed that was replaced says nothing more, not even that it has ended.
+            Some(FromFeed::Ended(session_id, error)) => {
+                self.followed.remove(&session_id);
+                FromFeed::Ended(session_id, error)
             }
+            Some(frame) => frame,
+            None => std::future::pending().await,
         }
     }
+}
 
-    fn wait(
-        &self,
-        mut feed: Feed,
-        handle: AbortHandle,
-        registration: futures_util::future::AbortRegistration,
-    ) {
-        let step = async move {
-            let said = feed.next().await;
-            (feed, handle, said)
+fn frames(feed: Feed) -> impl stream::Stream<Item = FromFeed> + Send {
+    stream::unfold(Some(feed), |feed| async move {
+        let mut feed = feed?;
+        let (session_id, error) = match feed.next().await {
+            Ok(Some(frame)) => return Some((FromFeed::Frame(frame), Some(feed))),
+            Ok(None) => (feed.session_id().clone(), None),
+            Err(error) => (feed.session_id().clone(), Some(error)),
         };
-        let step = Abortable::new(step, registration);
-        self.waiting.push(Box::pin(async move { step.await.ok() }));
-    }
+        Some((FromFeed::Ended(session_id, error), None))
+    })
 }
