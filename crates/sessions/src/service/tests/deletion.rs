@@ -61,7 +61,7 @@ async fn a_deleted_session_is_not_discovered_again_and_not_taken_over() {
         first_message: "from the terminal".to_owned(),
         last_activity: "2026-01-02T00:00:00.000Z".to_owned(),
     }]);
-    world.fake.remember(&found, Vec::new(), true);
+    world.fake.remember(&found, Vec::new(), crate::fake::Keeps::Ids);
     let n_listed = async || world.service.list(&world.project.project_id, true).await.unwrap().len();
     assert_eq!(n_listed().await, 1);
     // One that was never ours, and then one that was taken over.
