@@ -186,6 +186,15 @@ async fn each_other_kind_of_child_gets_its_own_part_of_the_environment_and_never
         ("LD_PRELOAD", "/nonexistent.so"),
         ("AWS_SECRET_ACCESS_KEY", "secret"),
         ("GIT_DIR", "/elsewhere"),
+        // Names that begin as those of a language server's own settings do.
+        ("CARGO_REGISTRY_TOKEN", "secret"),
+        ("CARGO_REGISTRIES_MINE_TOKEN", "secret"),
+        ("RUSTUP_TOKEN", "secret"),
+        ("GOOGLE_API_KEY", "secret"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/secret"),
+        ("CGO_SECRET", "secret"),
+        ("PKG_CONFIG_SECRET", "secret"),
+        ("XDG_SECRET", "secret"),
         ("MY_TOOL", "mine"),
         ("CHARTROOM_TOKEN", "token"),
     ])
