@@ -76,7 +76,7 @@ impl App {
         };
         metrics_handle();
         let mut notes = Vec::new();
-        let opened = Store::open(&data.path().join("sessions.db"))?;
+        let opened = Store::open(&data.file("sessions.db")?)?;
         notes.extend(opened.set_aside.map(|set_aside| set_aside.to_string()));
         let trust = gate::open_trust(data.path())?;
         // Nothing may be spawned before the sweep, or it would be swept.

@@ -15,6 +15,8 @@ pub enum DataError {
         path.display()
     )]
     Unwritable { path: PathBuf, source: io::Error },
+    #[error("{} is a folder, but should be a file of Chartroom's; move it away", path.display())]
+    Folder { path: PathBuf },
     #[error(
         "another Chartroom{holder} already serves from the data folder {}; use that one, stop it, or set CHARTROOM_HOME to another folder",
         path.display()
@@ -73,9 +75,15 @@ impl DataFolder {
         self.path.join("token")
     }
 
+    /// Where a file of this name is or will be. A folder in its place is told here, before anything else is tried.
+    pub fn file(&self, name: &str) -> Result<PathBuf, DataError> {
+        let path = self.path.join(name);
+        if path.is_dir() { Err(DataError::Folder { path }) } else { Ok(path) }
+    }
+
     /// Writes `text` to `name`, mode 0600, by temp and rename.
     pub fn write_private(&self, name: &str, text: &str) -> Result<(), DataError> {
-        let path = self.path.join(name);
+        let path = self.file(name)?;
         let write = || {
             let mut file = tempfile::Builder::new()
                 .prefix(".new")

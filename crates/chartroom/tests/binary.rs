@@ -100,6 +100,18 @@ fn an_unwritable_data_folder_is_one_sentence() {
 }
 
 #[test]
+fn a_folder_in_the_place_of_a_file_of_ours_is_one_sentence() {
+    for name in ["sessions.db", "token"] {
+        let home = Home::new();
+        let folder = home.data().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let sentence =
+            format!("{} is a folder, but should be a file of Chartroom's; move it away", folder.display());
+        check_impossible(home.run(&["serve", "--port", "0"]), &sentence);
+    }
+}
+
+#[test]
 fn a_second_server_is_told_about_the_first_and_other_commands_work_beside_it() {
     let home = Home::new();
     let server = home.serve(&[]);
