@@ -6,6 +6,8 @@
 mod dependencies;
 #[path = "tidy/docs.rs"]
 mod docs;
+#[path = "tidy/files.rs"]
+mod files;
 #[path = "tidy/sizes.rs"]
 mod sizes;
 

@@ -27,7 +27,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::app::ending;
+use crate::app::{ending, index as index_parts};
 use crate::exit::{Failure, Outcome, report};
 
 #[derive(Debug, Parser)]
@@ -90,8 +90,13 @@ pub enum Command {
 pub(crate) fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     // A keeper forks and execs, so it must run before any thread, log or runtime is started.
-    if args.next().is_some_and(|first| first == "keeper") {
+    let first = args.next();
+    if first.as_deref().is_some_and(|first| first == "keeper") {
         return chartroom_transport::keeper::run(args);
+    }
+    // A helper has limits that the rest need not fit in.
+    if first.as_deref().is_some_and(|first| first == index_parts::PARSE_HELPER) {
+        return index_parts::parse_helper();
     }
     let cli = Cli::parse();
     if let Some(Command::LspService) = cli.command {

@@ -1,30 +1,30 @@
-//! Writing to the disk: every file of a change is made ready beside its place, then all are put there.
+//! Writing to the disk: every file of a change is made ready in its own folder, then all are put in their places.
 
 use std::fs::Permissions;
-use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use chartroom_workspace::boundary::{self, Inside, ReadError, Staged as StagedFile};
 
 use crate::EditError;
+
+/// What is kept of a file to take its change back. Only changes of several files need it.
+const MAX_KEPT: u64 = 64 * 1024 * 1024;
 
 /// One file's part of a change.
 #[derive(Debug)]
 pub(crate) enum Write {
-    Put { file: PathBuf, shown: String, bytes: Vec<u8>, mode_from: Option<PathBuf> },
-    Remove { file: PathBuf, shown: String },
+    Put { file: Inside, shown: String, bytes: Vec<u8>, mode_from: Option<Inside> },
+    Remove { file: Inside, shown: String },
 }
 
 /// A file that stands ready.
 enum Staged {
-    Put { file: PathBuf, shown: String, temporary: NamedTempFile },
-    Remove { file: PathBuf, shown: String },
+    Put { file: Inside, shown: String, ready: StagedFile },
+    Remove { file: Inside, shown: String },
 }
 
 /// How to take back what was already put in place.
 struct Undo {
-    file: PathBuf,
+    file: Inside,
     before: Option<(Vec<u8>, Permissions)>,
 }
 
@@ -37,17 +37,22 @@ pub(crate) fn commit(writes: Vec<Write>) -> Result<(), EditError> {
         .collect::<Result<Vec<_>, _>>()
         .inspect_err(|_| remove_folders(&made_folders))?;
     let mut undos: Vec<Undo> = Vec::new();
-    for one in staged {
+    let mut staged = staged.into_iter().peekable();
+    while let Some(one) = staged.next() {
         let (file, shown) = match &one {
             Staged::Put { file, shown, .. } | Staged::Remove { file, shown } => (file.clone(), shown.clone()),
         };
-        let before = std::fs::read(&file).ok().zip(std::fs::metadata(&file).ok().map(|m| m.permissions()));
-        let done = match one {
-            Staged::Put { temporary, .. } => temporary.persist(&file).map(drop).map_err(|error| error.error),
-            Staged::Remove { .. } => std::fs::remove_file(&file),
+        // The last one is never taken back.
+        let done = match if staged.peek().is_some() { kept(&file) } else { Ok(None) } {
+            Ok(before) => match one {
+                Staged::Put { ready, .. } => ready.put(),
+                Staged::Remove { .. } => file.remove(),
+            }
+            .map(|()| before),
+            Err(error) => Err(error),
         };
         match done {
-            Ok(()) => undos.push(Undo { file, before }),
+            Ok(before) => undos.push(Undo { file, before }),
             Err(error) => {
                 undos.into_iter().rev().for_each(undo);
                 remove_folders(&made_folders);
@@ -58,9 +63,19 @@ pub(crate) fn commit(writes: Vec<Write>) -> Result<(), EditError> {
     Ok(())
 }
 
+/// What lies there now. Nothing when nothing does.
+fn kept(file: &Inside) -> std::io::Result<Option<(Vec<u8>, Permissions)>> {
+    match file.read(MAX_KEPT) {
+        Ok((bytes, metadata)) => Ok(Some((bytes, metadata.permissions()))),
+        Err(ReadError::Missing) => Ok(None),
+        Err(ReadError::Io(error)) => Err(error),
+        Err(error) => Err(std::io::Error::other(error)),
+    }
+}
+
 /// Refuses what may not be written, before anything is touched.
-pub(crate) fn check_writable(file: &Path, shown: &str) -> Result<(), EditError> {
-    match std::fs::metadata(file) {
+pub(crate) fn check_writable(file: &Inside, shown: &str) -> Result<(), EditError> {
+    match file.metadata() {
         // Renaming over a read-only file would work; whoever made it read-only meant it.
         Ok(metadata) if metadata.permissions().readonly() => {
             Err(EditError::NotEditable { path: shown.to_owned(), reason: "is read-only".to_owned() })
@@ -69,7 +84,7 @@ pub(crate) fn check_writable(file: &Path, shown: &str) -> Result<(), EditError> 
     }
 }
 
-fn stage(write: Write, made_folders: &mut Vec<PathBuf>) -> Result<Staged, EditError> {
+fn stage(write: Write, made_folders: &mut Vec<Inside>) -> Result<Staged, EditError> {
     match write {
         Write::Remove { file, shown } => {
             check_writable(&file, &shown)?;
@@ -78,67 +93,81 @@ fn stage(write: Write, made_folders: &mut Vec<PathBuf>) -> Result<Staged, EditEr
         Write::Put { file, shown, bytes, mode_from } => {
             check_writable(&file, &shown)?;
             let failed = |error| EditError::Io { path: shown.clone(), error };
-            let folder = file.parent().unwrap_or(Path::new("/"));
-            make_folders(folder, made_folders).map_err(failed)?;
-            let mode = mode_from.as_deref().unwrap_or(&file);
-            let mode = std::fs::metadata(mode).ok().map(|metadata| metadata.permissions());
-            let mut temporary = tempfile::Builder::new()
-                .prefix(".chartroom-")
-                // For a new file: what the user's umask leaves of it.
-                .permissions(Permissions::from_mode(0o666))
-                .tempfile_in(folder)
-                .map_err(failed)?;
-            temporary.write_all(&bytes).map_err(failed)?;
-            temporary.as_file().sync_all().map_err(failed)?;
-            if let Some(mode) = mode {
-                temporary.as_file().set_permissions(mode).map_err(failed)?;
-            }
-            Ok(Staged::Put { file, shown, temporary })
+            made_folders.extend(file.make_folders().map_err(failed)?);
+            boundary::sweep_beside(&file);
+            let mode = mode_from.as_ref().unwrap_or(&file);
+            let mode = mode.metadata().ok().map(|metadata| metadata.permissions());
+            let ready = file.stage(&bytes, mode).map_err(failed)?;
+            Ok(Staged::Put { file, shown, ready })
         }
     }
 }
 
-/// Makes the missing folders, remembering them so that a failure leaves none behind.
-fn make_folders(folder: &Path, made: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
-    for folder in missing.into_iter().rev() {
-        std::fs::create_dir(folder)?;
-        made.push(folder.to_owned());
-    }
-    Ok(())
-}
-
-fn remove_folders(made: &[PathBuf]) {
+fn remove_folders(made: &[Inside]) {
     for folder in made.iter().rev() {
-        if let Err(error) = std::fs::remove_dir(folder) {
-            tracing::debug!(folder = %folder.display(), %error, "a folder stays behind");
+        if let Err(error) = folder.remove_folder() {
+            tracing::debug!(folder = %folder.name().display(), %error, "a folder stays behind");
         }
     }
 }
 
 fn undo(undo: Undo) {
     let result = match undo.before {
-        None => std::fs::remove_file(&undo.file),
-        Some((bytes, permissions)) => {
-            std::fs::write(&undo.file, bytes).and_then(|()| std::fs::set_permissions(&undo.file, permissions))
-        }
+        None => undo.file.remove(),
+        Some((bytes, permissions)) => undo.file.stage(&bytes, Some(permissions)).and_then(StagedFile::put),
     };
     if let Err(error) = result {
-        tracing::warn!(file = %undo.file.display(), %error, "a change could not be taken back");
+        tracing::warn!(file = %undo.file.name().display(), %error, "a change could not be taken back");
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::{Path, PathBuf};
+
+    use chartroom_workspace::CanonicalRoot;
+
     use super::*;
 
     fn put(file: PathBuf, text: &str) -> Write {
-        Write::Put { shown: file.display().to_string(), file, bytes: text.into(), mode_from: None }
+        let root = file.ancestors().find(|folder| folder.join(".root").exists()).unwrap();
+        let root = CanonicalRoot::open(root).unwrap();
+        let place = boundary::inside(&root, &file).unwrap();
+        Write::Put { shown: file.display().to_string(), file: place, bytes: text.into(), mode_from: None }
+    }
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(".root"), "").unwrap();
+        folder
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .flatten()
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_a_killed_write_left_behind_goes_with_the_next_one() {
+        let folder = folder();
+        // The start of a process that is not this one: the pid was used again.
+        let left = [".chartroom-1-1-0.tmp".to_owned(), format!(".chartroom-{}-1-7.tmp", std::process::id())];
+        for name in left.iter().map(String::as_str).chain([".chartroom-mine.tmp", ".chartroom-1-1.tmp"]) {
+            std::fs::write(folder.path().join(name), "half").unwrap();
+        }
+        commit(vec![put(folder.path().join("a"), "new")]).unwrap();
+        assert_eq!(names(folder.path()), [".chartroom-1-1.tmp", ".chartroom-mine.tmp", ".root", "a"]);
     }
 
     #[test]
     fn a_file_keeps_its_mode_and_a_new_one_has_the_usual() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let script = folder.path().join("run.sh");
         std::fs::write(&script, "old").unwrap();
         std::fs::set_permissions(&script, Permissions::from_mode(0o754)).unwrap();
@@ -152,7 +181,7 @@ mod tests {
 
     #[test]
     fn one_failure_leaves_everything_as_it_was() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let path = |name: &str| folder.path().join(name);
         std::fs::write(path("a"), "a").unwrap();
         std::fs::write(path("locked"), "l").unwrap();
@@ -163,9 +192,6 @@ mod tests {
         std::fs::create_dir_all(path("dir/inner")).unwrap();
         assert!(commit(vec![put(path("a"), "new"), put(path("dir"), "x")]).is_err());
         assert_eq!(std::fs::read_to_string(path("a")).unwrap(), "a");
-        let mut names: Vec<_> =
-            std::fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
-        names.sort();
-        assert_eq!(names, ["a", "dir", "locked"]);
+        assert_eq!(names(folder.path()), [".root", "a", "dir", "locked"]);
     }
 }

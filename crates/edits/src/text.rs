@@ -1,7 +1,6 @@
 //! The text of a file with what an edit must keep: byte order mark, line endings, a missing final newline.
 
-use std::path::Path;
-
+use chartroom_workspace::boundary::{Inside, ReadError};
 use chartroom_workspace::limits::READ_FILE;
 
 use crate::EditError;
@@ -17,22 +16,16 @@ pub(crate) struct Text {
 
 impl Text {
     /// Reads an existing text file. `shown` is its path as people say it.
-    pub(crate) fn read(file: &Path, shown: &str) -> Result<Self, EditError> {
+    pub(crate) fn read(file: &Inside, shown: &str) -> Result<Self, EditError> {
         let not = |reason: &str| EditError::NotEditable { path: shown.to_owned(), reason: reason.to_owned() };
-        let metadata = std::fs::metadata(file).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => EditError::Missing { path: shown.to_owned() },
-            _ => not(&format!("cannot be read: {error}")),
+        let (bytes, _) = file.read(READ_FILE).map_err(|error| match error {
+            ReadError::Missing => EditError::Missing { path: shown.to_owned() },
+            ReadError::Folder => not("is a folder"),
+            ReadError::NotAFile => not("is not a regular file"),
+            ReadError::TooLarge { .. } => not(&format!("is larger than {} MiB", READ_FILE / (1024 * 1024))),
+            ReadError::Swapped => not("was replaced by a link while it was opened"),
+            ReadError::Io(error) => not(&format!("cannot be read: {error}")),
         })?;
-        if metadata.is_dir() {
-            return Err(not("is a folder"));
-        }
-        if !metadata.is_file() {
-            return Err(not("is not a regular file"));
-        }
-        if metadata.len() > READ_FILE {
-            return Err(not(&format!("is larger than {} MiB", READ_FILE / (1024 * 1024))));
-        }
-        let bytes = std::fs::read(file).map_err(|error| not(&format!("cannot be read: {error}")))?;
         if bytes.contains(&0) {
             return Err(not("is a binary file"));
         }

@@ -1,11 +1,12 @@
 //! The three mutation tools: `edit_file`, `write_file`, `apply_patch`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use chartroom_protocol::lsp::{CheckScope, FileText};
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
-use chartroom_workspace::{CanonicalRoot, boundary};
+use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::boundary::{self, Inside};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -97,7 +98,7 @@ pub struct Edits<C> {
 
 /// A file inside the workspace.
 struct Target {
-    file: PathBuf,
+    file: Inside,
     /// Its path as people say it.
     shown: String,
 }
@@ -169,7 +170,7 @@ impl<C: Checker> Edits<C> {
         let mut writes = Vec::new();
         let mut changed = Changed::default();
         let mut names = Vec::new();
-        let mut touched: Vec<PathBuf> = Vec::new();
+        let mut touched: Vec<Inside> = Vec::new();
         for change in patch::parse(&params.patch)? {
             let (planned, name) = self.plan(change, &mut changed)?;
             for write in &planned {
@@ -250,8 +251,11 @@ impl<C: Checker> Edits<C> {
         if path.is_empty() {
             return Err(EditError::Arguments("the path is empty".to_owned()));
         }
-        let file = boundary::resolve_source(&self.root, Path::new(path))?;
-        let shown = self.root.relative(&file).unwrap_or(&file).to_string_lossy().into_owned();
+        let file = boundary::inside_source(&self.root, Path::new(path))?;
+        let shown = match file.relative().as_os_str().is_empty() {
+            true => file.name().to_string_lossy().into_owned(),
+            false => file.relative().to_string_lossy().into_owned(),
+        };
         Ok(Target { file, shown })
     }
 
@@ -261,16 +265,16 @@ impl<C: Checker> Edits<C> {
     }
 }
 
-fn put(target: Target, text: &Text, mode_from: Option<PathBuf>) -> Write {
+fn put(target: Target, text: &Text, mode_from: Option<Inside>) -> Write {
     Write::Put { file: target.file, shown: target.shown, bytes: text.to_bytes(), mode_from }
 }
 
-fn written(file: &Path, text: &Text) -> FileText {
+fn written(file: &Inside, text: &Text) -> FileText {
     FileText { file_path: path_text(file), text: Some(text.content.clone()) }
 }
 
-fn path_text(file: &Path) -> String {
-    file.to_string_lossy().into_owned()
+fn path_text(file: &Inside) -> String {
+    file.name().to_string_lossy().into_owned()
 }
 
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, EditError> {

@@ -12,14 +12,14 @@ mod tests;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Duration;
 
 pub use indexable::{FileMeta, Refusal, indexable};
 
 use crate::content::ParsedFile;
 use crate::graph::facts;
+use crate::parser::{InProcess, Parser};
 use crate::store::{self, Chunk};
-use crate::symbols::{self, Language, PARSE_BUDGET, Symbol};
+use crate::symbols::{self, Language, Symbol};
 
 /// No chunk is longer, but for a single line that is.
 pub const MAX_CHUNK_CHARS: usize = 2500;
@@ -28,16 +28,21 @@ pub const JOINED_CHUNK_CHARS: usize = 1500;
 /// A definition this long stands alone.
 pub const ALONE_CHUNK_CHARS: usize = 500;
 
-/// Takes one file apart. Never fails: what cannot be parsed in time is split by lines.
+/// Takes one file apart with a parser in this process, which a hostile file can take down. For tests and scales.
 pub fn parse_file(path: &str, text: &str) -> ParsedFile {
-    parse_file_within(path, text, PARSE_BUDGET)
+    parse_file_with(&InProcess::default(), path, text)
 }
 
-/// `parse_file` with a limit for the parser.
-pub fn parse_file_within(path: &str, text: &str, budget: Duration) -> ParsedFile {
+/// Takes one file apart. Never fails: what cannot be parsed is split by lines.
+pub fn parse_file_with(parser: &dyn Parser, path: &str, text: &str) -> ParsedFile {
     let language = Language::of(Path::new(path)).unwrap_or_else(Language::plain);
     let lines = cut::Lines::of(text);
-    let (pieces, extracted) = match symbols::extract(language, path, text, budget) {
+    let extracted = match language.has_symbols() {
+        true => parser.extract(path, text).map(Some),
+        false => Ok(None),
+    };
+    let unparsed = extracted.is_err();
+    let (pieces, extracted) = match extracted.ok().flatten() {
         Some(extracted) => (cut::by_definitions(&lines, &extracted.symbols), extracted),
         None => (prose::split(&lines, language), symbols::Extracted::default()),
     };
@@ -54,6 +59,7 @@ pub fn parse_file_within(path: &str, text: &str, budget: Duration) -> ParsedFile
         chunks,
         graph: facts::encode(&extracted),
         symbols: extracted.symbols.into_iter().map(|symbol| stored(path, language, symbol)).collect(),
+        unparsed,
     }
 }
 

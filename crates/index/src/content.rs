@@ -3,7 +3,7 @@
 //! The functions themselves live in their own rooms, with these signatures:
 //!
 //! ```text
-//! chunk::parse_file(rel_path: &str, text: &str) -> ParsedFile                       never fails, never hangs
+//! chunk::parse_file_with(parser: &dyn Parser, rel_path: &str, text: &str) -> ParsedFile never fails, never hangs
 //! manifest::scan(root: &Path, previous: &Manifest, options: &ScanOptions) -> Result<Scan, ScanError>
 //! rank::search(reader: &dyn GenerationReader, embedder: &dyn Embedder, request: &SearchRequest) -> Result<SearchOutcome, SearchError>
 //! embed::from_config(config: &protocol::index::EmbeddingConfig) -> Result<Box<dyn Embedder>, EmbedError>
@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::embed::Embedder;
+use crate::parser::Parser;
 use crate::store::{Chunk, FileStamp, GenerationReader, Manifest, StoreError, Symbol};
 
 /// A file taken apart. The chunks carry their content hashes; vectors are made by the caller.
@@ -31,6 +32,8 @@ pub struct ParsedFile {
     pub symbols: Vec<Symbol>,
     /// Goes to [`crate::store::FileRecord::graph`] unread.
     pub graph: serde_json::Value,
+    /// The parser failed on it: there are no symbols, though its language has some.
+    pub unparsed: bool,
 }
 
 /// What belongs to a codebase besides the built-in rules.
@@ -84,10 +87,14 @@ pub struct LeftOut {
     pub too_large: u64,
     /// Files and folders whose names are not UTF-8.
     pub not_utf8: u64,
+    /// Ignore files that do not count, with the reason; the first few.
+    pub ignore_files: Vec<String>,
+    /// Files that the parser failed on, sorted: they are there by lines, without symbols.
+    pub unparsed: Vec<String>,
 }
 
 impl LeftOut {
-    /// Folders that are named.
+    /// Folders and files that are named.
     pub const NAMED: usize = 10;
 
     /// Whether nothing was.
@@ -166,8 +173,8 @@ pub enum SearchError {
 /// The content half's functions, handed over as values, so that a test of the state can use simpler ones.
 #[derive(Clone, Copy)]
 pub struct Content {
-    /// `chunk::parse_file`.
-    pub parse_file: fn(&str, &str) -> ParsedFile,
+    /// `chunk::parse_file_with`.
+    pub parse_file: fn(&dyn Parser, &str, &str) -> ParsedFile,
     /// `chunk::embedded_text`.
     pub embedded_text: fn(&Chunk) -> String,
     /// `manifest::scan`.
@@ -183,7 +190,7 @@ impl Content {
     /// The content half itself.
     pub fn real() -> Self {
         Self {
-            parse_file: crate::chunk::parse_file,
+            parse_file: crate::chunk::parse_file_with,
             embedded_text: crate::chunk::embedded_text,
             scan: crate::manifest::scan,
             search: crate::rank::search,

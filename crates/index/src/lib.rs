@@ -23,6 +23,7 @@ pub mod embed;
 pub mod embedded;
 pub mod graph;
 pub mod manifest;
+pub mod parser;
 pub mod query;
 pub mod rank;
 pub mod store;

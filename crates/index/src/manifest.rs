@@ -8,11 +8,11 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::boundary::{Inside, ReadError};
 use chartroom_workspace::limits::INDEXED_FILE;
 use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
 use rayon::prelude::*;
@@ -41,12 +41,14 @@ const IGNORED: &[&str] = &[
 ];
 
 /// How much of a file decides whether it is text.
-const PREFIX_BYTES: u64 = 8 * 1024;
+const PREFIX_BYTES: usize = 8 * 1024;
 
 /// A file as the walk met it.
 struct Met {
     rel_path: String,
     custom: bool,
+    /// Size, modification and change, as in a stamp.
+    stat: (u64, i64, i64),
 }
 
 /// What became of a file that had to be looked at.
@@ -75,7 +77,7 @@ pub fn scan(root: &Path, previous: &Manifest, options: &ScanOptions) -> Result<S
         .into_par_iter()
         .map(|met| {
             let known = previous.files.get(&met.rel_path).cloned();
-            let looked = look(canonical.as_path(), &met, known.as_ref(), options.full_hash);
+            let looked = look(&canonical, &met, known.as_ref(), options.full_hash);
             (met, known, looked)
         })
         .collect();
@@ -104,7 +106,9 @@ fn walk_folder(
                 let meta = FileMeta { size: file.size, custom };
                 // By name and size alone: the first bytes are read only of files that changed.
                 if indexable(Path::new(&file.relative), meta, &[]).is_ok() {
-                    met.push(Met { rel_path: file.relative, custom });
+                    let time = |nanoseconds| i64::try_from(nanoseconds).unwrap_or(0);
+                    let stat = (file.size, time(file.modified), time(file.changed));
+                    met.push(Met { rel_path: file.relative, custom, stat });
                 }
             }
             WalkEvent::Unreadable { path, error } => match path.strip_prefix(root.as_path()) {
@@ -126,6 +130,12 @@ fn walk_folder(
             WalkEvent::NotUtf8 { .. } => left_out.not_utf8 += 1,
             WalkEvent::BadPattern { error } => {
                 tracing::warn!(%error, "index: an ignore pattern is not understood")
+            }
+            WalkEvent::IgnoreFileLeftOut { relative, reason } => {
+                tracing::warn!(file = relative, reason, "index: an ignore file does not count");
+                if left_out.ignore_files.len() < LeftOut::NAMED {
+                    left_out.ignore_files.push(format!("{relative} ({reason})"));
+                }
             }
         }
     }
@@ -176,28 +186,29 @@ fn compare(
     scan
 }
 
-fn look(root: &Path, met: &Met, known: Option<&FileStamp>, full_hash: bool) -> Looked {
-    let path = root.join(&met.rel_path);
-    let stat = match fs::symlink_metadata(&path) {
-        Ok(stat) if stat.is_file() => stat,
-        Ok(_) => return Looked::Gone,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Looked::Gone,
-        Err(_) => return Looked::Unreadable,
+fn look(root: &CanonicalRoot, met: &Met, known: Option<&FileStamp>, full_hash: bool) -> Looked {
+    let same = |(size, mtime_ns, ctime_ns): (u64, i64, i64)| {
+        known.is_some_and(|known| {
+            known.size == size && known.mtime_ns == mtime_ns && known.ctime_ns == ctime_ns
+        })
     };
-    let (size, mtime_ns, ctime_ns) = times(&stat);
-    let same_stat = known
-        .is_some_and(|known| known.size == size && known.mtime_ns == mtime_ns && known.ctime_ns == ctime_ns);
-    if same_stat && !full_hash {
+    if same(met.stat) && !full_hash {
         return Looked::Same;
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).min(1 << 20));
-    // A file can grow while it is read; a log grows for ever.
-    let read = fs::File::open(&path).and_then(|file| file.take(INDEXED_FILE + 1).read_to_end(&mut bytes));
-    if read.is_err() {
-        return Looked::Unreadable;
-    }
+    let Some(place) = Inside::below(root, &met.rel_path) else { return Looked::Refused };
+    let (bytes, stat) = match place.read(INDEXED_FILE) {
+        Ok(read) => read,
+        Err(ReadError::Missing | ReadError::NotAFile | ReadError::Folder | ReadError::Swapped) => {
+            return Looked::Gone;
+        }
+        // It grew since the walk.
+        Err(ReadError::TooLarge { .. }) => return Looked::Refused,
+        Err(ReadError::Io(_)) => return Looked::Unreadable,
+    };
+    let (size, mtime_ns, ctime_ns) = times(&stat);
+    let same_stat = same((size, mtime_ns, ctime_ns));
     let meta = FileMeta { size: bytes.len() as u64, custom: met.custom };
-    let prefix = &bytes[..bytes.len().min(PREFIX_BYTES as usize)];
+    let prefix = &bytes[..bytes.len().min(PREFIX_BYTES)];
     if indexable(Path::new(&met.rel_path), meta, prefix).is_err() {
         return Looked::Refused;
     }

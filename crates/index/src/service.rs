@@ -14,6 +14,7 @@ use crate::catalog::{Catalog, CatalogDoc, CatalogView, CatalogWriter, CodebaseIn
 use crate::content::Content;
 use crate::embed::Embedder;
 use crate::lease::{Leases, Owner, Owners};
+use crate::parser::Parser;
 use crate::store::{Fingerprint, GenerationReader, StoreError, VectorStore};
 use crate::sync::RootSync;
 use crate::tools::git::GitProbe;
@@ -32,6 +33,7 @@ pub(crate) struct Core {
     pub(crate) store: Arc<dyn VectorStore>,
     pub(crate) embedder: Arc<dyn Embedder>,
     pub(crate) content: Content,
+    pub(crate) parser: Arc<dyn Parser>,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) git: GitProbe,
     pub(crate) runs: Mutex<HashMap<String, Arc<Run>>>,

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chartroom_transport::{Child, Framing, Peer, PeerOptions, RpcError, connect};
+use chartroom_workspace::CanonicalRoot;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -45,6 +46,8 @@ pub(crate) struct Client {
     pub(crate) server: Arc<Server>,
     /// The project's root, inside the workspace.
     pub(crate) root: PathBuf,
+    /// The workspace, of which alone files are read.
+    workspace: CanonicalRoot,
     pub(crate) quirks: Quirks,
     pub(crate) capabilities: Capabilities,
     pub(crate) started: Instant,
@@ -65,6 +68,7 @@ impl Client {
         server: Arc<Server>,
         found: &Found,
         root: PathBuf,
+        workspace: CanonicalRoot,
     ) -> Result<Arc<Self>, String> {
         let Launched { read, write, child } = launched;
         let quirks = found.quirks;
@@ -100,6 +104,7 @@ impl Client {
             quirks,
             server,
             root,
+            workspace,
             started: now,
             peer,
             state,

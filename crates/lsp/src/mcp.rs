@@ -9,7 +9,7 @@ use rmcp::model::{
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A set of tools that a server can offer.
 pub trait Tools: Send + Sync + 'static {
@@ -78,7 +78,7 @@ impl<T: Tools> ToolServer<T> {
     }
 
     async fn call(&self, request: CallToolRequestParams) -> Result<CallToolResult, rmcp::ErrorData> {
-        let arguments = Value::Object(request.arguments.unwrap_or_else(Map::new));
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
         let Some(answer) = self.tools.call(&request.name, arguments).await else {
             let message = format!("there is no tool {}", request.name);
             return Err(rmcp::ErrorData::invalid_params(message, None));

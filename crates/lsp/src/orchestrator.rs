@@ -85,7 +85,8 @@ impl Orchestrator {
         for (file, clients) in files {
             let Some(relative) = self.relative_source(&file) else { continue };
             let parts = clients.iter().map(|client| (client.as_ref(), client.held(&file)));
-            let diagnostics = merge::merge(&file, &relative, parts, &self.config.include_severities);
+            let diagnostics =
+                merge::merge(&self.root, &file, &relative, parts, &self.config.include_severities);
             if !diagnostics.is_empty() {
                 response.insert(relative, diagnostics);
             }
@@ -180,7 +181,8 @@ impl Orchestrator {
         let found = self.launch.find(server, project)?;
         let mut slots = self.slots();
         let slot = slots.entry(key.clone()).or_insert_with(|| {
-            Slot::start(key, Arc::new(server.clone()), found, self.launch.clone(), self.metrics.clone())
+            let (launch, metrics) = (self.launch.clone(), self.metrics.clone());
+            Slot::start(key, Arc::new(server.clone()), found, launch, self.root.clone(), metrics)
         });
         Ok(slot.clone())
     }

@@ -66,6 +66,19 @@ impl Hostile {
         self.folder.path().join("outside")
     }
 
+    /// Adds ignore files that are no files, or too much of one. Not for a story with real agents: what they search with
+    /// reads them.
+    pub fn plant_odd_ignore_files(&self) -> Vec<&'static str> {
+        let planted = ["odd/.gitignore", "odd/.chartroomignore", "odd/.ignore", "odd/more/.gitignore"];
+        let [device, outside, folder, endless] = planted.map(|name| self.root().join(name));
+        fs::create_dir_all(self.root().join("odd/more")).expect("the folder is new");
+        symlink("/dev/zero", device).expect("a link");
+        symlink(self.outside().join("secret.txt"), outside).expect("a link");
+        fs::create_dir(folder).expect("a folder");
+        fs::write(endless, "*a*b*c*\n".repeat(800_000)).expect("a file");
+        planted.into()
+    }
+
     /// The vectors that have been executed so far.
     pub fn markers(&self) -> BTreeSet<String> {
         fs::read_dir(self.markers_dir())

@@ -1,15 +1,21 @@
 //! The boundary of a workspace: the one function that every path from outside goes through before it is opened.
 //!
 //! A path is normalised, its symbolic links are resolved as far as it exists, and what comes out is compared
-//! with the root segment by segment, so that `/workspace2` is not inside `/workspace`. A link that is swapped
-//! between the check and the opening is caught by [`open_file`], which looks at what was really opened.
+//! with the root segment by segment, so that `/workspace2` is not inside `/workspace`. The answer is an [`Inside`],
+//! which opens by descriptor below the root and without following any link, so that one that is swapped in between
+//! the check and the opening gains nothing.
 
-use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+mod beneath;
+mod folder;
+mod inside;
+mod write;
+
+pub(crate) use folder::Folder;
+pub use inside::{Inside, ReadError};
+pub use write::{Staged, is_temporary, sweep_beside};
 
 use crate::CanonicalRoot;
 
@@ -37,57 +43,25 @@ pub enum BoundaryError {
     /// The path cannot be followed to its end: a loop, a link to nowhere, a folder we may not read.
     #[error("{} cannot be resolved: {error}", path.display())]
     Unresolvable { path: PathBuf, error: io::Error },
-    #[error("{} is not a regular file", path.display())]
-    NotAFile { path: PathBuf },
 }
 
-/// Returns the real, absolute path of `path`, which is inside the root.
+/// Returns the place that a path means, which is inside the root.
 ///
-/// A relative path is taken from the root. The path need not exist: then its existing part decides.
-pub fn resolve(root: &CanonicalRoot, path: &Path) -> Result<PathBuf, BoundaryError> {
-    let normal = normalise(root.as_path(), path);
-    let unresolvable = |error| BoundaryError::Unresolvable { path: path.to_path_buf(), error };
-    let real = resolve_links(&normal).map_err(unresolvable)?;
-    if is_inside(root, &real) {
-        Ok(real)
-    } else {
-        Err(BoundaryError::Outside { path: path.to_path_buf(), root: root.clone() })
-    }
+/// A relative path is taken from the root. It need not exist: then its existing part decides.
+pub fn inside(root: &CanonicalRoot, path: &Path) -> Result<Inside, BoundaryError> {
+    let real = resolve(root, path)?;
+    let below = root.relative(&real).unwrap_or(Path::new("")).to_path_buf();
+    Ok(Inside::new(root, below))
 }
 
-/// Like [`resolve`], and refuses dependencies as if they were outside.
-pub fn resolve_source(root: &CanonicalRoot, path: &Path) -> Result<PathBuf, BoundaryError> {
-    let real = resolve(root, path)?;
+/// Like [`inside`], and refuses dependencies as if they were outside.
+pub fn inside_source(root: &CanonicalRoot, path: &Path) -> Result<Inside, BoundaryError> {
+    let place = inside(root, path)?;
     // A link may lead into a dependency, and a dependency's folder may be a link: both ways count.
-    if is_dependency(root, &real) || is_dependency(root, &normalise(root.as_path(), path)) {
+    if is_dependency(root, place.relative()) || is_dependency(root, &normalise(root.as_path(), path)) {
         return Err(BoundaryError::Dependency { path: path.to_path_buf(), root: root.clone() });
     }
-    Ok(real)
-}
-
-/// Opens a regular file inside the root for reading. Returns it with its real path.
-///
-/// What was opened is looked at again by its descriptor, so that swapping a link in between gains nothing.
-pub fn open_file(root: &CanonicalRoot, path: &Path) -> Result<(File, PathBuf), BoundaryError> {
-    let real = resolve(root, path)?;
-    open_resolved(root, &real)
-}
-
-/// Opens what [`resolve`] has returned, some time ago.
-pub fn open_resolved(root: &CanonicalRoot, real: &Path) -> Result<(File, PathBuf), BoundaryError> {
-    let unresolvable = |error: io::Error| BoundaryError::Unresolvable { path: real.to_path_buf(), error };
-    // NOFOLLOW: the path was free of links a moment ago. NONBLOCK: a pipe with no writer must not hold us.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = rustix::fs::open(real, flags, Mode::empty()).map_err(|error| unresolvable(error.into()))?;
-    let opened = path_of(&file).map_err(unresolvable)?;
-    if !is_inside(root, &opened) {
-        return Err(BoundaryError::Outside { path: real.to_path_buf(), root: root.clone() });
-    }
-    let file = File::from(file);
-    if !file.metadata().map_err(unresolvable)?.is_file() {
-        return Err(BoundaryError::NotAFile { path: real.to_path_buf() });
-    }
-    Ok((file, opened))
+    Ok(place)
 }
 
 /// Whether a resolved path is the root or below it. Compares whole segments.
@@ -104,6 +78,18 @@ pub fn is_dependency(root: &CanonicalRoot, path: &Path) -> bool {
         Component::Normal(name) => DEPENDENCY_FOLDERS.iter().any(|folder| name == *folder),
         _ => false,
     })
+}
+
+/// Returns the real, absolute path of `path`, which is inside the root.
+fn resolve(root: &CanonicalRoot, path: &Path) -> Result<PathBuf, BoundaryError> {
+    let normal = normalise(root.as_path(), path);
+    let unresolvable = |error| BoundaryError::Unresolvable { path: path.to_path_buf(), error };
+    let real = resolve_links(&normal).map_err(unresolvable)?;
+    if is_inside(root, &real) {
+        Ok(real)
+    } else {
+        Err(BoundaryError::Outside { path: path.to_path_buf(), root: root.clone() })
+    }
 }
 
 /// Makes a path absolute and takes `.` and `..` out of it, by its text alone.
@@ -149,19 +135,4 @@ fn resolve_links(normal: &Path) -> io::Result<PathBuf> {
             Err(error) => return Err(error),
         }
     }
-}
-
-/// The path that a descriptor really refers to.
-#[cfg(target_os = "linux")]
-fn path_of(file: &impl AsFd) -> io::Result<PathBuf> {
-    use std::os::fd::AsRawFd;
-    std::fs::read_link(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()))
-}
-
-/// The path that a descriptor really refers to.
-#[cfg(target_os = "macos")]
-fn path_of(file: &impl AsFd) -> io::Result<PathBuf> {
-    use std::os::unix::ffi::OsStringExt;
-    let path = rustix::fs::getpath(file)?;
-    Ok(std::ffi::OsString::from_vec(path.into_bytes()).into())
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use chartroom_transport::{Child, ChildSpec, Keeper, KillSwitch, SpawnError, spawn};
 
+use crate::helper::Helper;
 use crate::{CanonicalRoot, TrustStore};
 
 mod environment;
@@ -219,6 +220,25 @@ impl SpawnGate {
             kill: child.kill_switch(),
         });
         Ok(child)
+    }
+
+    /// Starts a helper: the keeper's own program with a hidden subcommand. Must be called within a tokio runtime.
+    ///
+    /// No workspace is asked for its trust, because nothing of one is run or named: the program is ours, its folder is
+    /// `/`, its environment is empty.
+    pub fn spawn_helper(&self, subcommand: &str) -> Result<Helper, GateError> {
+        let spec = ChildSpec {
+            label: subcommand.to_owned(),
+            program: lookup::executable(&self.shared.keeper.program)?,
+            args: vec![subcommand.into()],
+            cwd: PathBuf::from("/"),
+            env: BTreeMap::new(),
+            extra_pipes: false,
+        };
+        // It is not recorded for a later sweep: it ends with its input, and starts nothing.
+        let child = spawn(&self.shared.keeper, spec)?;
+        Helper::new(child)
+            .map_err(|error| GateError::Spawn(SpawnError::Pipes { label: subcommand.to_owned(), error }))
     }
 
     /// PATH without its empty and relative entries and without those that lead into a workspace.

@@ -7,6 +7,7 @@ pub mod binary;
 pub mod boundary;
 pub mod gate;
 pub mod git;
+pub mod helper;
 pub mod limits;
 mod root;
 pub mod roots;

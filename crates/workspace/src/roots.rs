@@ -8,7 +8,7 @@ use crate::{CanonicalRoot, boundary};
 ///
 /// A marker is a file name (`Cargo.toml`) or an ending (`*.csproj`). A file outside of the root has none.
 pub fn nearest_marker(root: &CanonicalRoot, file: &Path, markers: &[&str]) -> Option<PathBuf> {
-    let file = boundary::resolve(root, file).ok()?;
+    let file = boundary::inside(root, file).ok()?.name();
     file.ancestors()
         .skip(1)
         .take_while(|folder| boundary::is_inside(root, folder))

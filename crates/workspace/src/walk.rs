@@ -1,15 +1,24 @@
 //! The one file walker: every file of a workspace that nobody has asked to ignore.
 //!
-//! Nested `.gitignore`, `.chartroomignore`, `.ignore`, `.git/info/exclude` and the user's global excludes count.
-//! Symbolic links are not followed, so that a walk ends and stays inside. What could not be read is an event,
-//! not silence: an index that misses a folder must know that it does.
+//! Nested `.gitignore`, `.chartroomignore`, `.ignore`, `.git/info/exclude` and the user's global excludes count; they
+//! are read within limits by [`ignoring`]. Symbolic links are not followed and every folder is opened by descriptor
+//! below the root, so that a walk ends and stays inside. What could not be read is an event, not silence: an index
+//! that misses a folder must know that it does.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use ignore::{DirEntry, WalkBuilder};
+use rustix::fs::{AtFlags, Dir, FileType, Stat};
 
+use self::ignoring::{FolderRules, OwnRules, Reader, Verdict};
 use crate::CanonicalRoot;
+use crate::boundary::{self, Folder, Inside};
+
+mod ignoring;
+
+/// Paths that are longer cannot be named to the system, nor to any other program.
+const LONGEST_PATH: usize = 4096;
 
 /// Folders that hold no source of the project, in any language.
 pub const DEFAULT_IGNORED: &[&str] = &[
@@ -86,6 +95,11 @@ pub enum WalkEvent {
     BadPattern {
         error: String,
     },
+    /// An ignore file that does not count: no regular file of the workspace, or beyond the limits.
+    IgnoreFileLeftOut {
+        relative: String,
+        reason: String,
+    },
 }
 
 /// A regular file inside the root.
@@ -97,118 +111,239 @@ pub struct WalkedFile {
     pub size: u64,
     /// Nanoseconds since 1970, 0 where the file system does not know.
     pub modified: u128,
+    /// When its inode was last changed, likewise.
+    pub changed: u128,
+}
+
+impl WalkedFile {
+    /// The file as something that can be opened.
+    pub fn inside(&self, root: &CanonicalRoot) -> Inside {
+        Inside::new(root, PathBuf::from(&self.relative))
+    }
 }
 
 /// Walks a workspace, depth first, by name.
 pub fn files(root: &CanonicalRoot, options: &WalkOptions) -> impl Iterator<Item = WalkEvent> + Send + use<> {
-    let rules = IgnoreRules::new(root, options);
-    let bad_patterns: Vec<WalkEvent> =
-        rules.bad_patterns.iter().map(|error| WalkEvent::BadPattern { error: error.clone() }).collect();
-    let mut builder = WalkBuilder::new(root.as_path());
-    builder
-        .hidden(!options.hidden)
-        // Ignore files above the root are not the workspace's: what is walked must not depend on them.
-        .parents(false)
-        .require_git(false)
-        .add_custom_ignore_filename(".chartroomignore")
-        .follow_links(false)
-        .sort_by_file_name(std::ffi::OsStr::cmp)
-        .filter_entry(move |entry| {
-            // A folder that cannot be named is reported by `event` and not entered: nothing below it could be
-            // named either.
-            entry.depth() == 0 || !rules.ignores(entry)
-        });
-    let (root, max_file_size) = (root.clone(), options.max_file_size);
-    let walk = builder.build().flat_map(move |entry| events(&root, max_file_size, entry));
-    bad_patterns.into_iter().chain(walk)
+    Walk::new(root, options).filter_map(|met| match met {
+        Met::Event(event) => Some(event),
+        Met::Folder(_) => None,
+    })
 }
 
-/// Patterns of ours, on top of what the ignore files say.
-struct IgnoreRules {
-    matcher: Gitignore,
-    bad_patterns: Vec<String>,
+/// Returns the root and every folder below it that a walk with these options enters and can read.
+pub fn folders(root: &CanonicalRoot, options: &WalkOptions) -> impl Iterator<Item = PathBuf> + Send + use<> {
+    let mut walk = Walk::new(root, options);
+    walk.only_folders = true;
+    walk.filter_map(|met| match met {
+        Met::Folder(path) => Some(path),
+        Met::Event(_) => None,
+    })
 }
 
-impl IgnoreRules {
-    fn new(root: &CanonicalRoot, options: &WalkOptions) -> Self {
-        let mut builder = GitignoreBuilder::new(root.as_path());
-        let mut bad_patterns = Vec::new();
-        let defaults = DEFAULT_IGNORED.iter().copied().filter(|_| options.default_ignores);
-        for pattern in defaults.chain(options.ignore_patterns.iter().map(String::as_str)) {
-            if let Err(error) = builder.add_line(None, pattern) {
-                bad_patterns.push(error.to_string());
-            }
-        }
-        let matcher = builder.build().unwrap_or_else(|error| {
-            bad_patterns.push(error.to_string());
-            Gitignore::empty()
-        });
-        IgnoreRules { matcher, bad_patterns }
-    }
-
-    fn ignores(&self, entry: &DirEntry) -> bool {
-        let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
-        self.matcher.matched(entry.path(), is_dir).is_ignore()
-    }
+/// What the walk gives out.
+enum Met {
+    Event(WalkEvent),
+    /// A folder that was entered.
+    Folder(PathBuf),
 }
 
-fn events(
-    root: &CanonicalRoot,
+/// Something in a folder that is still to come.
+enum Item {
+    Event(WalkEvent),
+    Folder(String),
+}
+
+/// A folder that the walk is in.
+struct Frame {
+    /// From the root.
+    below: PathBuf,
+    rules: FolderRules,
+    items: std::vec::IntoIter<Item>,
+}
+
+struct Walk {
+    root: CanonicalRoot,
+    /// Held open, so that all of one walk sees the same root.
+    folder: Option<Folder>,
     max_file_size: Option<u64>,
-    entry: Result<DirEntry, ignore::Error>,
-) -> Vec<WalkEvent> {
-    let entry = match entry {
-        Ok(entry) => entry,
-        Err(error) => return vec![unreadable(root, &error)],
-    };
-    let mut events = Vec::new();
-    // A partial error: the entry is fine, a line of an ignore file beside it is not.
-    if let Some(error) = entry.error() {
-        events.push(WalkEvent::BadPattern { error: error.to_string() });
+    hidden: bool,
+    only_folders: bool,
+    own: OwnRules,
+    reader: Reader,
+    frames: Vec<Frame>,
+    /// What is to be given out before the walk goes on, last first.
+    ready: Vec<Met>,
+}
+
+impl Walk {
+    fn new(root: &CanonicalRoot, options: &WalkOptions) -> Self {
+        let (own, bad_patterns) = OwnRules::new(root, options);
+        let mut walk = Walk {
+            root: root.clone(),
+            folder: None,
+            max_file_size: options.max_file_size,
+            hidden: options.hidden,
+            only_folders: false,
+            own,
+            reader: Reader::default(),
+            frames: Vec::new(),
+            ready: Vec::new(),
+        };
+        match Folder::of(root) {
+            Ok(folder) => {
+                walk.folder = Some(folder);
+                walk.enter(PathBuf::new());
+            }
+            Err(error) => walk.ready.push(Met::Event(unreadable(root.as_path(), &error))),
+        }
+        walk.ready
+            .extend(bad_patterns.into_iter().rev().map(|error| Met::Event(WalkEvent::BadPattern { error })));
+        walk
     }
-    let Some(kind) = entry.file_type() else { return events };
-    if entry.file_name().to_str().is_none() {
-        events.push(WalkEvent::NotUtf8 { path: entry.into_path() });
-        return events;
-    }
-    if !kind.is_file() {
-        return events;
-    }
-    // A file below a folder that cannot be named was reported with its folder.
-    let Some(relative) = root.relative(entry.path()).and_then(Path::to_str).map(str::to_owned) else {
-        return events;
-    };
-    events.push(match entry.metadata() {
-        Err(error) => unreadable(root, &error),
-        Ok(metadata) => {
-            let size = metadata.len();
-            let modified =
-                metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-            match max_file_size {
-                Some(max) if size > max => WalkEvent::TooLarge { relative, size },
-                _ => WalkEvent::File(WalkedFile {
-                    path: entry.into_path(),
-                    relative,
-                    size,
-                    modified: modified.map_or(0, |time| time.as_nanos()),
-                }),
+
+    /// Reads a folder and puts it on the stack.
+    fn enter(&mut self, below: PathBuf) {
+        let Some(root_folder) = &self.folder else { return };
+        let path = join(self.root.as_path(), &below);
+        let opened = if path.as_os_str().len() >= LONGEST_PATH {
+            Err(rustix::io::Errno::NAMETOOLONG.into())
+        } else {
+            root_folder.read(&below)
+        };
+        let mut dir = match opened {
+            Ok(dir) => dir,
+            Err(error) => return self.ready.push(Met::Event(unreadable(&path, &error))),
+        };
+        let mut entries: Vec<(OsString, FileType)> = Vec::new();
+        let mut events = Vec::new();
+        while let Some(entry) = dir.read() {
+            match entry {
+                Ok(entry) => {
+                    let name = OsStr::from_bytes(entry.file_name().to_bytes());
+                    if name != "." && name != ".." && !boundary::is_temporary(name) {
+                        entries.push((name.to_owned(), entry.file_type()));
+                    }
+                }
+                Err(error) => {
+                    events.push(unreadable(&path, &error.into()));
+                    break;
+                }
             }
         }
-    });
-    events
-}
+        entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let names: Vec<&OsStr> = entries.iter().map(|(name, _)| name.as_os_str()).collect();
+        let n_live = self.frames.iter().map(|frame| frame.rules.n_patterns()).sum();
+        let rules = self.reader.rules_of(&self.root, &below, &names, n_live, &mut events);
+        self.frames.push(Frame { below, rules, items: Vec::new().into_iter() });
 
-fn unreadable(root: &CanonicalRoot, error: &ignore::Error) -> WalkEvent {
-    let path = path_in(error).unwrap_or(root.as_path()).to_path_buf();
-    WalkEvent::Unreadable { path, error: error.to_string() }
-}
-
-fn path_in(error: &ignore::Error) -> Option<&Path> {
-    match error {
-        ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::Loop { child, .. } => Some(child),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_in(err),
-        ignore::Error::Partial(errors) => errors.iter().find_map(path_in),
-        _ => None,
+        let mut items: Vec<Item> = Vec::new();
+        for (name, kind) in entries {
+            items.extend(self.item(&dir, &path, &name, kind));
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.items = items.into_iter();
+        }
+        self.ready.extend(events.into_iter().rev().map(Met::Event));
+        self.ready.push(Met::Folder(path));
     }
+
+    /// What comes of an entry of the folder on top of the stack.
+    fn item(&self, dir: &Dir, folder: &Path, name: &OsStr, kind: FileType) -> Option<Item> {
+        let mut stat: Option<Stat> = None;
+        let mut kind = kind;
+        if kind == FileType::Unknown {
+            stat = stat_of(dir, name).ok();
+            kind = FileType::from_raw_mode(stat?.st_mode);
+        }
+        if self.only_folders && kind != FileType::Directory {
+            return None;
+        }
+        let path = folder.join(name);
+        if self.is_ignored(&path, name, kind == FileType::Directory) {
+            return None;
+        }
+        let Some(name_text) = name.to_str() else {
+            // A folder that cannot be named is not entered: nothing below it could be named either.
+            return Some(Item::Event(WalkEvent::NotUtf8 { path }));
+        };
+        match kind {
+            FileType::Directory => Some(Item::Folder(name_text.to_owned())),
+            FileType::RegularFile => {
+                let stat = match stat.map_or_else(|| stat_of(dir, name), Ok) {
+                    Ok(stat) => stat,
+                    Err(error) => return Some(Item::Event(unreadable(&path, &error))),
+                };
+                // Another kind of thing was put in its place meanwhile.
+                if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+                    return None;
+                }
+                let relative = self.root.relative(&path).and_then(Path::to_str)?.to_owned();
+                Some(Item::Event(self.file(path, relative, &stat)))
+            }
+            _ => None,
+        }
+    }
+
+    fn file(&self, path: PathBuf, relative: String, stat: &Stat) -> WalkEvent {
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        match self.max_file_size {
+            Some(max) if size > max => WalkEvent::TooLarge { relative, size },
+            _ => {
+                let modified = nanoseconds(stat.st_mtime, stat.st_mtime_nsec);
+                let changed = nanoseconds(stat.st_ctime, stat.st_ctime_nsec);
+                WalkEvent::File(WalkedFile { path, relative, size, modified, changed })
+            }
+        }
+    }
+
+    fn is_ignored(&self, path: &Path, name: &OsStr, is_dir: bool) -> bool {
+        let rules = self.frames.iter().rev().map(|frame| &frame.rules);
+        let said = match ignoring::verdict(rules, self.own.global(), path, is_dir) {
+            Verdict::Ignored => true,
+            Verdict::Wanted => false,
+            Verdict::Unsaid => !self.hidden && name.as_bytes().starts_with(b"."),
+        };
+        said || self.own.ignores(path, is_dir)
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Met;
+
+    fn next(&mut self) -> Option<Met> {
+        loop {
+            if let Some(met) = self.ready.pop() {
+                return Some(met);
+            }
+            let frame = self.frames.last_mut()?;
+            match frame.items.next() {
+                Some(Item::Event(event)) => return Some(Met::Event(event)),
+                Some(Item::Folder(name)) => {
+                    let below = frame.below.join(name);
+                    self.enter(below);
+                }
+                None => {
+                    self.frames.pop();
+                }
+            }
+        }
+    }
+}
+
+fn stat_of(dir: &Dir, name: &OsStr) -> std::io::Result<Stat> {
+    Ok(rustix::fs::statat(dir.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+/// The fields have other types on other systems.
+fn nanoseconds(seconds: impl TryInto<u128>, rest: impl TryInto<u128>) -> u128 {
+    seconds.try_into().unwrap_or(0) * 1_000_000_000 + rest.try_into().unwrap_or(0)
+}
+
+/// Joins without the slash at the end that an empty path would leave.
+fn join(root: &Path, below: &Path) -> PathBuf {
+    if below.as_os_str().is_empty() { root.to_path_buf() } else { root.join(below) }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> WalkEvent {
+    WalkEvent::Unreadable { path: path.to_path_buf(), error: format!("{}: {error}", path.display()) }
 }

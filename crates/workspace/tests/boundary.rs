@@ -6,9 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use chartroom_workspace::boundary::{
-    is_dependency, is_inside, open_file, open_resolved, resolve, resolve_source,
-};
+use chartroom_workspace::boundary::{ReadError, inside, inside_source, is_dependency, is_inside};
 use chartroom_workspace::{BoundaryError, CanonicalRoot, roots};
 use proptest::prelude::*;
 
@@ -33,6 +31,14 @@ fn fixture() -> (tempfile::TempDir, CanonicalRoot) {
     (folder, root)
 }
 
+fn resolve(root: &CanonicalRoot, path: &Path) -> Result<PathBuf, BoundaryError> {
+    inside(root, path).map(|place| place.name())
+}
+
+fn resolve_source(root: &CanonicalRoot, path: &Path) -> Result<PathBuf, BoundaryError> {
+    inside_source(root, path).map(|place| place.name())
+}
+
 #[track_caller]
 fn check_inside(root: &CanonicalRoot, path: impl AsRef<Path>, expected: &str) {
     assert_eq!(resolve(root, path.as_ref()).unwrap(), root.as_path().join(expected));
@@ -42,7 +48,8 @@ fn check_inside(root: &CanonicalRoot, path: impl AsRef<Path>, expected: &str) {
 fn check_outside(root: &CanonicalRoot, path: impl AsRef<Path>) {
     let resolved = resolve(root, path.as_ref());
     assert!(matches!(resolved, Err(BoundaryError::Outside { .. })), "{resolved:?}");
-    assert!(open_file(root, path.as_ref()).is_err());
+    let place = inside(root, path.as_ref());
+    assert!(matches!(place, Err(BoundaryError::Outside { .. })), "{place:?}");
 }
 
 // BR-33
@@ -166,43 +173,59 @@ fn a_root_inside_of_a_dependency_is_a_workspace_like_any_other() {
 #[test]
 fn a_file_given_to_a_tool_is_opened_inside_or_not_at_all() {
     let (folder, root) = fixture();
-    let (_file, path) = open_file(&root, Path::new("src/main.rs")).unwrap();
-    assert_eq!(path, root.as_path().join("src/main.rs"));
+    let place = inside(&root, Path::new("src/../src/main.rs")).unwrap();
+    assert_eq!(place.relative(), Path::new("src/main.rs"));
+    assert_eq!(place.name(), root.as_path().join("src/main.rs"));
+    assert_eq!(place.read(4).unwrap().0, b"text");
+    assert!(matches!(place.read(3), Err(ReadError::TooLarge { size: 4, limit: 3 })));
     for path in [
         folder.path().join("outside/secret.txt"),
         PathBuf::from("/etc/passwd"),
         PathBuf::from("../outside/secret.txt"),
     ] {
-        assert!(matches!(open_file(&root, &path), Err(BoundaryError::Outside { .. })));
+        check_outside(&root, &path);
     }
-    assert!(matches!(open_file(&root, Path::new("src")), Err(BoundaryError::NotAFile { .. })));
-    assert!(matches!(open_file(&root, Path::new("absent")), Err(BoundaryError::Unresolvable { .. })));
+    for folder in ["src", ""] {
+        let place = inside(&root, Path::new(folder)).unwrap();
+        assert!(matches!(place.open(), Err(ReadError::Folder)) && place.is_dir());
+    }
+    let absent = inside(&root, Path::new("absent/file")).unwrap();
+    assert!(matches!(absent.open(), Err(ReadError::Missing)) && !absent.exists());
 }
 
 #[test]
 fn a_link_swapped_in_after_the_check_gains_nothing() {
     let (folder, root) = fixture();
     // The file itself becomes a link.
-    let checked = resolve(&root, Path::new("src/main.rs")).unwrap();
-    fs::remove_file(&checked).unwrap();
-    symlink(folder.path().join("outside/secret.txt"), &checked).unwrap();
-    assert!(matches!(open_resolved(&root, &checked), Err(BoundaryError::Unresolvable { .. })));
-    // A folder on the way becomes a link: the opening succeeds, what was opened is seen to be outside.
+    let checked = inside(&root, Path::new("src/main.rs")).unwrap();
+    fs::remove_file(checked.name()).unwrap();
+    symlink(folder.path().join("outside/secret.txt"), checked.name()).unwrap();
+    assert!(matches!(checked.open(), Err(ReadError::Swapped)));
+    // A folder on the way becomes a link.
     fs::create_dir(root.as_path().join("later")).unwrap();
     fs::write(root.as_path().join("later/secret.txt"), "mine").unwrap();
-    let checked = resolve(&root, Path::new("later/secret.txt")).unwrap();
+    let checked = inside(&root, Path::new("later/secret.txt")).unwrap();
     fs::remove_dir_all(root.as_path().join("later")).unwrap();
     symlink(folder.path().join("outside"), root.as_path().join("later")).unwrap();
-    assert!(matches!(open_resolved(&root, &checked), Err(BoundaryError::Outside { .. })));
+    let read = checked.open();
+    assert!(matches!(read, Err(ReadError::Swapped)), "{read:?}");
+    assert!(checked.stage(b"mine", None).is_err());
+    assert!(checked.remove().is_err());
+    assert!(!checked.exists());
+    assert_eq!(fs::read_to_string(folder.path().join("outside/secret.txt")).unwrap(), "text");
 }
 
 #[test]
-fn a_pipe_without_a_writer_does_not_hold_us() {
+fn what_is_no_regular_file_does_not_hold_us() {
     let (_folder, root) = fixture();
     let path = root.as_path().join("pipe");
     rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0)
         .unwrap();
-    assert!(matches!(open_file(&root, Path::new("pipe")), Err(BoundaryError::NotAFile { .. })));
+    let _socket = std::os::unix::net::UnixListener::bind(root.as_path().join("socket")).unwrap();
+    for name in ["pipe", "socket"] {
+        let read = inside(&root, Path::new(name)).unwrap().open();
+        assert!(matches!(read, Err(ReadError::NotAFile)), "{name}: {read:?}");
+    }
 }
 
 #[test]
@@ -245,10 +268,8 @@ proptest! {
                 let existing = resolved.ancestors().find(|path| path.symlink_metadata().is_ok()).unwrap();
                 assert!(is_inside(root, &existing.canonicalize().unwrap()));
             }
-            if let Ok((mut file, _path)) = open_file(root, &path) {
-                let mut text = String::new();
-                std::io::Read::read_to_string(&mut file, &mut text).unwrap();
-                assert_ne!(text, "secret");
+            if let Ok((bytes, _)) = inside(root, &path).map_err(drop).and_then(|place| place.read(100).map_err(drop)) {
+                assert_ne!(bytes, b"secret");
             }
         });
     }

@@ -130,14 +130,19 @@ async fn an_untrusted_repository_runs_nothing_of_its_own() {
 
     // Reading works: every file is walked and read, links lead nowhere.
     let options = WalkOptions { default_ignores: false, ..WalkOptions::default() };
+    let odd = hostile.plant_odd_ignore_files();
+    let mut left_out = BTreeSet::new();
     let mut n_read = 0;
     for event in walk::files(root, &options) {
-        if let WalkEvent::File(file) = event {
-            boundary::open_file(root, &file.path).unwrap();
+        if let WalkEvent::File(file) = &event {
+            file.inside(root).open().unwrap();
             roots::nearest_marker(root, &file.path, &["Cargo.toml", "package.json", "*.toml"]);
             n_read += 1;
+        } else if let WalkEvent::IgnoreFileLeftOut { relative, .. } = event {
+            left_out.insert(relative);
         }
     }
+    assert_eq!(left_out, odd.into_iter().map(str::to_owned).collect());
     assert!(n_read > 50, "{n_read} files");
     for link in [
         "link-to-outside/secret.txt",
@@ -145,7 +150,7 @@ async fn an_untrusted_repository_runs_nothing_of_its_own() {
         "link-to-nothing.txt",
         "link-to-everything/etc/passwd",
     ] {
-        assert!(boundary::open_file(root, Path::new(link)).is_err(), "{link}");
+        assert!(boundary::inside(root, Path::new(link)).is_err(), "{link}");
     }
 
     assert_eq!(hostile.markers(), BTreeSet::new());

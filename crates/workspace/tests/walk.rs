@@ -44,6 +44,7 @@ impl Fixture {
                     )
                 }
                 WalkEvent::BadPattern { .. } => "bad pattern".to_owned(),
+                WalkEvent::IgnoreFileLeftOut { relative, .. } => format!("left out: {relative}"),
             })
             .collect()
     }

@@ -103,7 +103,7 @@ fn stays_inside(root: &CanonicalRoot, input: &Value) -> bool {
             let path = Path::new(text);
             let may_lead_out =
                 path.is_absolute() || path.components().any(|part| part == Component::ParentDir);
-            !may_lead_out || boundary::resolve(root, path).is_ok()
+            !may_lead_out || boundary::inside(root, path).is_ok()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => true,
     }

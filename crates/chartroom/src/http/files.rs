@@ -57,7 +57,8 @@ fn find(root: &CanonicalRoot, query: &str) -> FileListResponse {
             WalkEvent::TooLarge { .. }
             | WalkEvent::Unreadable { .. }
             | WalkEvent::NotUtf8 { .. }
-            | WalkEvent::BadPattern { .. } => None,
+            | WalkEvent::BadPattern { .. }
+            | WalkEvent::IgnoreFileLeftOut { .. } => None,
         })
         .take(MOST_FILES)
         .filter_map(|path| rank(&path, &query).map(|rank| (rank, path)))

@@ -162,6 +162,7 @@ pub fn open(data: &Path) -> IndexService {
         version: env!("CARGO_PKG_VERSION").into(),
         long_running: false,
         git: GitProbe::none(),
+        parser: std::sync::Arc::new(chartroom_index::parser::InProcess::default()),
     })
     .unwrap()
 }

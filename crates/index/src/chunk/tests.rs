@@ -3,8 +3,9 @@
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{MAX_CHUNK_CHARS, parse_file, parse_file_within};
+use super::{MAX_CHUNK_CHARS, parse_file, parse_file_with};
 use crate::content::ParsedFile;
+use crate::parser::InProcess;
 
 /// Prints the lines, size and label of each chunk.
 #[track_caller]
@@ -163,7 +164,7 @@ fn one_endless_line_is_one_chunk() {
 #[test]
 fn without_time_to_parse_a_file_is_cut_by_lines() {
     let source = function("f", 4000).repeat(20);
-    let parsed = parse_file_within("a.py", &source, std::time::Duration::ZERO);
+    let parsed = parse_file_with(&InProcess { budget: std::time::Duration::ZERO }, "a.py", &source);
     covers(&parsed, &source);
     assert!(parsed.symbols.is_empty());
 }

@@ -127,8 +127,23 @@ pub(super) fn indexing(
 
 /// What somebody may look for in vain.
 pub(super) fn left_out(left_out: &LeftOut) -> Vec<Warning> {
-    let LeftOut { unreadable_folders, unreadable_files, too_large, not_utf8 } = left_out;
+    let LeftOut { unreadable_folders, unreadable_files, too_large, not_utf8, ignore_files, unparsed } =
+        left_out;
     let mut warnings = Vec::new();
+    if !ignore_files.is_empty() {
+        let text = format!("Ignore files that do not count: {}.", ignore_files.join("; "));
+        warnings.push(Warning::new("IGNORE_FILES_LEFT_OUT", text));
+    }
+    if !unparsed.is_empty() {
+        let named: Vec<&str> = unparsed.iter().take(LeftOut::NAMED).map(String::as_str).collect();
+        let text = format!(
+            "{} file(s) could not be parsed and are indexed by lines, without symbols: '{}'{}.",
+            unparsed.len(),
+            named.join("', '"),
+            if unparsed.len() > named.len() { ", …" } else { "" }
+        );
+        warnings.push(Warning::new("FILES_UNPARSED", text));
+    }
     if !unreadable_folders.is_empty() {
         let names = unreadable_folders.join("', '");
         let text =

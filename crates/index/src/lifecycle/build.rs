@@ -97,6 +97,7 @@ impl BuildJob {
     /// Builds to the end. What comes of it stands in the catalog.
     pub(crate) fn run(mut self) {
         let outcome = self.build();
+        self.core.parser.rest();
         let saved = match outcome {
             Ok((counts, status)) => {
                 self.end = Some((OperationPhase::Completed, None));
@@ -156,7 +157,9 @@ impl BuildJob {
             }
             let known: Vec<&dyn GenerationWriter> = former.iter().map(|former| &**former).collect();
             let known = [&[&*writer as &dyn GenerationWriter], known.as_slice()].concat();
-            let Batch { changes, .. } = changes_of(&core, Path::new(&self.root), batch, &known)?;
+            let Batch { changes, unparsed, .. } = changes_of(&core, Path::new(&self.root), batch, &known)?;
+            // The batches come in the order of their paths.
+            self.left_out.unparsed.extend(unparsed);
             chunks += writer.apply(changes)?.chunks_written;
             done += batch.len();
             let percentage = 10.0 + 90.0 * done as f64 / total.max(1) as f64;

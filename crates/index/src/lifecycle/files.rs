@@ -1,16 +1,16 @@
 //! From files on disk to what the store takes: read, parse, embed, stamp.
 
-use std::fs::File;
-use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
+use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::boundary::{Inside, ReadError};
 use chartroom_workspace::limits::INDEXED_FILE;
 use rayon::prelude::*;
 
 use super::build::BuildError;
-use crate::content::{ParsedFile, ScannedFile};
+use crate::content::{ParsedFile, ScanError, ScannedFile};
 use crate::embed::Embedder;
 use crate::service::Core;
 use crate::store::{FileChange, FileRecord, FileStamp, GenerationWriter};
@@ -26,6 +26,8 @@ pub(crate) struct Batch {
     pub(crate) changes: Vec<FileChange>,
     /// Files that vanished or could not be read; they are left for the next sync.
     pub(crate) skipped: u64,
+    /// Files that the parser failed on: they are there by lines, without symbols.
+    pub(crate) unparsed: Vec<String>,
 }
 
 /// Reads, parses and embeds these files. One bad file never fails the rest; only the embedder can.
@@ -35,31 +37,38 @@ pub(crate) fn changes_of(
     files: &[ScannedFile],
     known: &[&dyn GenerationWriter],
 ) -> Result<Batch, BuildError> {
+    let root = CanonicalRoot::open(root).map_err(|error| ScanError::Unreadable {
+        path: root.display().to_string(),
+        reason: error.to_string(),
+    })?;
     let parsed: Vec<Option<(String, FileStamp, ParsedFile)>> = files
         .par_iter()
         .map(|file| {
-            let (stamp, text) = match read(&root.join(&file.rel_path)) {
+            let (stamp, text) = match read(&root, &file.rel_path) {
                 Ok(read) => read,
                 Err(error) => {
                     tracing::debug!(file = file.rel_path, %error, "a file is left out until the next sync");
                     return None;
                 }
             };
-            Some((file.rel_path.clone(), stamp, (core.content.parse_file)(&file.rel_path, &text)))
+            let parsed = (core.content.parse_file)(&*core.parser, &file.rel_path, &text);
+            Some((file.rel_path.clone(), stamp, parsed))
         })
         .collect();
     let parsed: Vec<_> = parsed.into_iter().flatten().collect();
     let skipped = (files.len() - parsed.len()) as u64;
+    let unparsed =
+        parsed.iter().filter(|(_, _, file)| file.unparsed).map(|(path, _, _)| path.clone()).collect();
     let mut vectors = vectors_of(core, &parsed, known)?.into_iter();
     let changes = parsed
         .into_iter()
         .map(|(rel_path, stamp, file)| {
             let vectors = vectors.by_ref().take(file.chunks.len()).collect();
-            let ParsedFile { chunks, symbols, graph } = file;
+            let ParsedFile { chunks, symbols, graph, unparsed: _ } = file;
             FileChange::Put(Box::new(FileRecord { rel_path, stamp, chunks, vectors, symbols, graph }))
         })
         .collect();
-    Ok(Batch { changes, skipped })
+    Ok(Batch { changes, skipped, unparsed })
 }
 
 /// One vector per chunk in order; none at all when the embedder makes none. Known text is not embedded again.
@@ -111,13 +120,9 @@ fn embed(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, Build
 }
 
 /// The text of a file and the stamp of exactly these bytes.
-fn read(path: &Path) -> std::io::Result<(FileStamp, String)> {
-    let mut file = File::open(path)?;
+fn read(root: &CanonicalRoot, rel_path: &str) -> Result<(FileStamp, String), ReadError> {
     // The stat comes first: a change during the read leaves an older stamp, which the next scan sees.
-    let metadata = file.metadata()?;
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(INDEXED_FILE)).unwrap_or(0));
-    // A file that grew since the scan is cut here and comes again with the next sync.
-    file.by_ref().take(INDEXED_FILE).read_to_end(&mut bytes)?;
+    let (bytes, metadata) = Inside::below(root, rel_path).ok_or(ReadError::Missing)?.read(INDEXED_FILE)?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as i128;
     let nanoseconds = |seconds: i64, part: i64| seconds.saturating_mul(1_000_000_000).saturating_add(part);
     let mtime_ns = nanoseconds(metadata.mtime(), metadata.mtime_nsec());

@@ -10,12 +10,16 @@ use chartroom_protocol::index::{
     ManageReason, ProofPart, RepairProof,
 };
 
+use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::boundary::Inside;
+
 use super::{Target, answer};
 use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseState};
 use crate::content::ScanOptions;
 use crate::proof::Proof;
 use crate::service::{Core, GateFacts};
 use crate::store::{Counts, GenerationReader, MarkerDoc, StoreError};
+use chartroom_workspace::limits::INDEXED_FILE;
 
 /// Repairs, or says why that cannot be done.
 pub(super) fn repair(core: &Arc<Core>, params: &ManageIndexParams, target: &Target) -> ManageIndexResponse {
@@ -131,11 +135,14 @@ fn compare(
     if !scan.added.is_empty() || !scan.modified.is_empty() || !scan.unscanned.is_empty() {
         return Ok((ProofPart::Failed, stale));
     }
+    let Ok(folder) = CanonicalRoot::open(root) else { return Ok((ProofPart::Unproven, stale)) };
     for rel_path in manifest.files.keys() {
-        let Ok(bytes) = std::fs::read(Path::new(root).join(rel_path)) else {
+        let Some(Ok((bytes, _))) = Inside::below(&folder, rel_path).map(|file| file.read(INDEXED_FILE))
+        else {
             return Ok((ProofPart::Unproven, stale));
         };
-        let wanted = (core.content.parse_file)(rel_path, &String::from_utf8_lossy(&bytes)).chunks;
+        let text = String::from_utf8_lossy(&bytes);
+        let wanted = (core.content.parse_file)(&*core.parser, rel_path, &text).chunks;
         let stored = reader.chunks_in(rel_path)?;
         if wanted.len() != stored.len()
             || wanted.iter().zip(&stored).any(|(wanted, stored)| *wanted != stored.chunk)

@@ -18,6 +18,7 @@ use crate::embedded::EmbeddedStore;
 use crate::identity::canonical_root;
 use crate::lease::{Leases, Owners};
 use crate::lifecycle;
+use crate::parser::Parser;
 use crate::store::{Fingerprint, StoreError, VectorStore};
 use crate::tools::{self, ToolError, git::GitProbe};
 use crate::watcher::Watcher;
@@ -34,6 +35,8 @@ pub struct IndexSettings {
     pub long_running: bool,
     /// Asks git which files changed; `GitProbe::none()` where git may not be run.
     pub git: GitProbe,
+    /// Reads source. In the product a [`crate::parser::HelperParser`], which no file can take down.
+    pub parser: Arc<dyn Parser>,
 }
 
 /// Why there is no index service.
@@ -246,6 +249,7 @@ impl Core {
             store,
             embedder,
             content,
+            parser: Arc::clone(&settings.parser),
             fingerprint,
             git: settings.git.clone(),
             runs: Mutex::default(),

@@ -9,6 +9,7 @@ use chartroom_protocol::index::{
 };
 
 use super::Purpose;
+use crate::catalog::CodebaseInfo;
 use crate::content::{LeftOut, ScanOptions, ScannedFile};
 use crate::lease::{Lease, LeaseError};
 use crate::lifecycle::{self, Batch, changes_of};
@@ -64,14 +65,17 @@ pub(super) fn sync(
 
     // New text first: a file that moved finds its vectors under its old name, which goes last.
     let changed: Vec<ScannedFile> = scan.added.iter().chain(&scan.modified).cloned().collect();
+    let mut unparsed = still_unparsed(info, &changed, &scan.removed);
     let mut skipped = 0;
     for files in changed.chunks(BATCH_FILES) {
         let batch = changes_of(core, Path::new(root), files, &[&*writer])
             .map_err(|error| failed(error.to_string()))?;
-        let Batch { changes, skipped: left_out } = batch;
+        let Batch { changes, skipped: left_out, unparsed: more } = batch;
         skipped += left_out;
+        unparsed.extend(more);
         writer.apply(changes).map_err(|error| failed(error.to_string()))?;
     }
+    core.parser.rest();
     let rest: Vec<FileChange> = scan
         .touched
         .into_iter()
@@ -96,11 +100,16 @@ pub(super) fn sync(
         };
         writer.journal(&entry).map_err(|error| failed(error.to_string()))?;
     }
+    unparsed.sort();
+    let left_out = LeftOut { unparsed, ..scan.left_out };
+    let newly_unparsed = info.is_some_and(|info| info.left_out.unparsed != left_out.unparsed);
     if purpose == Purpose::Explicit {
         let counts = writer.counts().map_err(|error| failed(error.to_string()))?;
         drop(writer);
-        let done = Done { stats, counts, left_out: scan.left_out };
+        let done = Done { stats, counts, left_out };
         record(core, root, &lease, done, signature, &accepted_at).map_err(failed)?;
+    } else if newly_unparsed {
+        record_left_out(core, root, left_out);
     }
     let mut decision = FreshnessDecision::of(FreshnessMode::Synced);
     decision.stats = Some(stats);
@@ -132,6 +141,24 @@ struct Done {
     stats: SyncStats,
     counts: crate::store::Counts,
     left_out: LeftOut,
+}
+
+/// The files that could not be parsed, without those that have other bytes now or are gone.
+fn still_unparsed(info: Option<&CodebaseInfo>, changed: &[ScannedFile], removed: &[String]) -> Vec<String> {
+    let gone = |path: &String| removed.contains(path) || changed.iter().any(|file| file.rel_path == *path);
+    let known = info.map(|info| info.left_out.unparsed.as_slice()).unwrap_or_default();
+    known.iter().filter(|path| !gone(path)).cloned().collect()
+}
+
+/// Writes down what a sync left out that nobody asked for. The next explicit one says it in any case.
+fn record_left_out(core: &Core, root: &str, left_out: LeftOut) {
+    let view = core.catalog.read();
+    let Some(info) = view.doc.codebases.get(root) else { return };
+    let entry = CodebaseInfo { left_out, ..info.clone() };
+    if let Err(error) = core.writer.set(root, entry) {
+        core.writer.abandon(root);
+        tracing::debug!(root, %error, "what a sync left out could not be saved");
+    }
 }
 
 /// Writes an explicit sync down.

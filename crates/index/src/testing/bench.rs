@@ -184,6 +184,7 @@ fn core<S: VectorStore + 'static>(
         version: "test".into(),
         long_running: false,
         git: GitProbe::none(),
+        parser: Arc::new(crate::parser::InProcess::default()),
     };
     let embedder = Arc::new(simple::OneDimension { model: model.into(), texts: Arc::clone(embedded) });
     Arc::new(Core::new(&settings, Arc::clone(store) as _, embedder, simple::content()))

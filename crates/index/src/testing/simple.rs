@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::content::*;
 use crate::embed::{EmbedError, Embedder};
+use crate::parser::Parser;
 use crate::store::*;
 
 pub(super) fn content() -> Content {
@@ -44,8 +45,9 @@ impl Embedder for OneDimension {
     }
 }
 
-fn parse_file(rel_path: &str, text: &str) -> ParsedFile {
-    let mut parsed = ParsedFile { chunks: Vec::new(), symbols: Vec::new(), graph: Value::Null };
+fn parse_file(_: &dyn Parser, rel_path: &str, text: &str) -> ParsedFile {
+    let mut parsed =
+        ParsedFile { chunks: Vec::new(), symbols: Vec::new(), graph: Value::Null, unparsed: false };
     for (at, line) in (1u32..).zip(text.lines()) {
         let hash = blake3::hash(format!("{rel_path}:{at}:{line}").as_bytes()).to_hex().to_string();
         parsed.chunks.push(Chunk {

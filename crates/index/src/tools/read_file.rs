@@ -1,14 +1,14 @@
 //! `read_file`: lines of a file inside a tracked codebase. Never blocked by the index's state.
 
-use std::io::Read;
 use std::path::Path;
 
 use chartroom_protocol::index::{
     FileOutlineParams, FileOutlineResponse, Hints, IndexStatus, ManageAction, NonOkReason, OpenSymbol,
     ReadFileParams, ReadFileResponse, ReadMode, ResolveMode, Span, ToolHint,
 };
+use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::boundary::{self, ReadError};
 use chartroom_workspace::limits::READ_FILE;
-use chartroom_workspace::{CanonicalRoot, boundary};
 use serde_json::json;
 
 use super::ToolError;
@@ -196,26 +196,17 @@ impl Lines {
     fn open(root: &str, canonical: &str, requested: &str) -> Result<Self, ToolError> {
         let not_found = || ToolError(format!("File '{requested}' does not exist."));
         let root = CanonicalRoot::open(root).map_err(|_| not_found())?;
-        let path =
-            boundary::resolve(&root, Path::new(canonical)).map_err(|error| ToolError(format!("{error}.")))?;
-        let metadata = std::fs::metadata(&path).map_err(|_| not_found())?;
-        if !metadata.is_file() {
-            return Err(ToolError(format!("'{requested}' is not a file.")));
-        }
-        if metadata.len() > READ_FILE {
-            return Err(ToolError(format!(
-                "File '{requested}' has {} bytes; files over {READ_FILE} are not read.",
-                metadata.len()
-            )));
-        }
-        let unreadable =
-            |error: std::io::Error| ToolError(format!("File '{requested}' cannot be read: {error}."));
-        let mut bytes = Vec::new();
-        std::fs::File::open(&path)
-            .map_err(unreadable)?
-            .take(READ_FILE)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
+        let place =
+            boundary::inside(&root, Path::new(canonical)).map_err(|error| ToolError(format!("{error}.")))?;
+        let (bytes, _) = place.read(READ_FILE).map_err(|error| match error {
+            ReadError::Missing => not_found(),
+            ReadError::Folder | ReadError::NotAFile => ToolError(format!("'{requested}' is not a file.")),
+            ReadError::TooLarge { size, limit } => {
+                ToolError(format!("File '{requested}' has {size} bytes; files over {limit} are not read."))
+            }
+            ReadError::Swapped => ToolError(format!("File '{requested}' cannot be read: {error}.")),
+            ReadError::Io(error) => ToolError(format!("File '{requested}' cannot be read: {error}.")),
+        })?;
         if chartroom_workspace::binary::looks_binary(&bytes[..bytes.len().min(8192)]) {
             return Err(ToolError(format!("File '{requested}' is binary.")));
         }

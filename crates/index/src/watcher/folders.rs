@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ignore::WalkBuilder;
+use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::walk::{self, WalkOptions};
 
 /// Folders whose changes are never ours.
 const QUIET_FOLDERS: &[&str] = &[
@@ -22,19 +23,15 @@ const QUIET_FOLDERS: &[&str] = &[
 
 /// The root and every folder below it that may hold something for the index, as the ignore files say now.
 pub(super) fn watched_folders(root: &Path) -> BTreeSet<PathBuf> {
-    let walk = WalkBuilder::new(root)
-        .hidden(true)
-        .parents(false)
-        .require_git(false)
-        .add_custom_ignore_filename(".chartroomignore")
-        .follow_links(false)
-        .filter_entry(|entry| {
-            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-            is_folder && (entry.depth() == 0 || !entry.file_name().to_str().is_some_and(is_quiet_name))
-        })
-        .build();
+    let Ok(root) = CanonicalRoot::open(root) else { return BTreeSet::new() };
+    let quiet = QUIET_FOLDERS.iter().map(|name| format!("{name}/"));
+    let options = WalkOptions {
+        default_ignores: false,
+        ignore_patterns: quiet.chain([".*/".to_owned()]).collect(),
+        ..WalkOptions::default()
+    };
     // A folder that cannot be read cannot be watched either; the scan says so.
-    walk.filter_map(Result::ok).map(ignore::DirEntry::into_path).collect()
+    walk::folders(&root, &options).collect()
 }
 
 /// Paths that are never indexed: dot folders (but not the ignore files) and output.

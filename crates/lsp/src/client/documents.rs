@@ -29,7 +29,7 @@ impl Client {
     /// Opens a file as it is on the disk, unless it is open; nothing when it cannot be read as text.
     pub(crate) async fn open_from_disk(&self, file: &Path) -> Result<Option<Touch>, RpcError> {
         let _turn = self.writing.lock().await;
-        let Some(text) = content::read(file).ok() else { return Ok(None) };
+        let Some(text) = content::read(&self.workspace, file).ok() else { return Ok(None) };
         self.write(file, text, false).await.map(Some)
     }
 
@@ -47,7 +47,7 @@ impl Client {
                 }
                 continue;
             }
-            match content::read(file) {
+            match content::read(&self.workspace, file) {
                 Ok(text) if *change != Change::Deleted => {
                     self.write(file, text, true).await?;
                 }

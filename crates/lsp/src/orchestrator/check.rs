@@ -76,7 +76,7 @@ impl Orchestrator {
                 let findings = part.findings.get(&source.file)?.clone();
                 Some((part.client.as_deref()?, findings))
             });
-            let diagnostics = merge::merge(&source.file, &source.relative, of_file, severities);
+            let diagnostics = merge::merge(&self.root, &source.file, &source.relative, of_file, severities);
             self.metrics.checked(&source.relative, diagnostics.len());
             if let Some(file) = files.iter_mut().find(|file| file.file == source.relative) {
                 file.diagnostics = diagnostics;
@@ -99,7 +99,7 @@ impl Orchestrator {
 
     /// Every path goes through here, whoever sent it; nothing is started for a file that does not come out.
     fn source(&self, path: &Path, text: Option<String>) -> Result<Source, String> {
-        let file = boundary::resolve_source(&self.root, path).map_err(|error| error.to_string())?;
+        let file = boundary::inside_source(&self.root, path).map_err(|error| error.to_string())?;
         if file.is_dir() {
             return Err("it is a folder".to_owned());
         }
@@ -108,16 +108,19 @@ impl Orchestrator {
                 content::check_text(&text)?;
                 text.into()
             }
-            None => content::read(&file)?,
+            None => content::read_inside(&file)?,
         };
-        let relative = self.root.relative(&file).unwrap_or(&file).to_string_lossy().into_owned();
-        Ok(Source { file, relative, text })
+        let relative = file.relative().to_string_lossy().into_owned();
+        Ok(Source { file: file.name(), relative, text })
     }
 
     /// Servers that run are told that files are gone; none is started for that.
     async fn notify_removed(&self, removed: &[String]) {
-        let files: Vec<PathBuf> =
-            removed.iter().filter_map(|path| boundary::resolve(&self.root, Path::new(path)).ok()).collect();
+        let files: Vec<PathBuf> = removed
+            .iter()
+            .filter_map(|path| boundary::inside(&self.root, Path::new(path)).ok())
+            .map(|file| file.name())
+            .collect();
         if files.is_empty() {
             return;
         }

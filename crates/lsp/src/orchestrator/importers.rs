@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Orchestrator;
 use crate::client::Client;
+use crate::content;
 
 /// How many files that are open or known to be broken are looked at again.
 const MAX_LOOKED_AT_AGAIN: usize = 20;
@@ -76,15 +77,16 @@ impl Orchestrator {
             walk::files(&root, &options)
                 .take_while(|_| began.elapsed() < SCAN_LIMIT)
                 .filter_map(|event| match event {
-                    WalkEvent::File(file) => Some(file.path),
+                    WalkEvent::File(file) => Some(file),
                     _ => None,
                 })
-                .filter(|file| file.starts_with(&project) && !skip.contains(file))
-                .filter(|file| server.language_id(file).is_some())
+                .filter(|file| file.path.starts_with(&project) && !skip.contains(&file.path))
+                .filter(|file| server.language_id(&file.path).is_some())
                 .filter(|file| {
-                    std::fs::read_to_string(file)
+                    content::read_inside(&file.inside(&root))
                         .is_ok_and(|text| names.iter().any(|name| imports(&text, name)))
                 })
+                .map(|file| file.path)
                 .take(n_more)
                 .collect::<Vec<_>>()
         });

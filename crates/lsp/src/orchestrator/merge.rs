@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chartroom_protocol::lsp::{Diagnostic, Severity};
+use chartroom_workspace::CanonicalRoot;
 
 use crate::client::Client;
 use crate::client::wire::Finding;
@@ -14,6 +15,7 @@ use crate::render::escape;
 
 /// Merges the findings of several clients about one file.
 pub(super) fn merge<'a>(
+    root: &CanonicalRoot,
     file: &Path,
     relative: &str,
     parts: impl IntoIterator<Item = (&'a Client, Vec<Finding>)>,
@@ -26,7 +28,7 @@ pub(super) fn merge<'a>(
             if findings.is_empty() {
                 None
             } else {
-                disk.get_or_insert_with(|| content::read(file).ok()).clone()
+                disk.get_or_insert_with(|| content::read(root, file).ok()).clone()
             }
         });
         (findings, client.capabilities.encoding, text)

@@ -36,12 +36,12 @@ pub(crate) enum ToolError {
 impl Orchestrator {
     /// Resolves a tool's path: inside the workspace, source, a readable text.
     pub(crate) fn source_file(&self, path: &str) -> Result<(PathBuf, Arc<str>), ToolError> {
-        let file = boundary::resolve_source(&self.root, Path::new(path)).map_err(|error| {
+        let file = boundary::inside_source(&self.root, Path::new(path)).map_err(|error| {
             ToolError::InvalidArguments(format!("File is outside workspace boundary: {error}"))
         })?;
-        let text = content::read(&file)
+        let text = content::read_inside(&file)
             .map_err(|reason| ToolError::InvalidArguments(format!("{path}: {reason}")))?;
-        Ok((file, text))
+        Ok((file.name(), text))
     }
 
     /// Returns a path for people: relative inside the workspace, absolute outside.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chartroom_protocol::lsp::ServerState;
+use chartroom_workspace::CanonicalRoot;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -55,6 +56,7 @@ impl Slot {
         server: Arc<Server>,
         found: Found,
         launch: Arc<dyn Launch>,
+        workspace: CanonicalRoot,
         metrics: Arc<Metrics>,
     ) -> Arc<Self> {
         let (sender, state) = watch::channel(Start::Starting);
@@ -62,7 +64,7 @@ impl Slot {
         let task = {
             let (server, root, metrics) = (server.clone(), key.root.clone(), metrics.clone());
             tokio::spawn(async move {
-                let started = start(&*launch, server.clone(), &found, root).await;
+                let started = start(&*launch, server.clone(), &found, root, workspace).await;
                 match &started {
                     Start::Failed(absent) => metrics.start_failed(&server.id, &absent.reason),
                     Start::Ready(_) | Start::Starting => metrics.started(&server.id),
@@ -142,10 +144,16 @@ impl Drop for Touching {
     }
 }
 
-async fn start(launch: &dyn Launch, server: Arc<Server>, found: &Found, root: PathBuf) -> Start {
+async fn start(
+    launch: &dyn Launch,
+    server: Arc<Server>,
+    found: &Found,
+    root: PathBuf,
+    workspace: CanonicalRoot,
+) -> Start {
     match launch.launch(&server, found, &root) {
         Err(absent) => Start::Failed(absent),
-        Ok(launched) => match Client::start(launched, server, found, root).await {
+        Ok(launched) => match Client::start(launched, server, found, root, workspace).await {
             Ok(client) => Start::Ready(client),
             Err(reason) => Start::Failed(broken(reason)),
         },

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::boundary::Inside;
 use serde_json::{Value, json};
 
 use super::{BuiltIn, Command, Quirks, When};
@@ -70,9 +72,13 @@ fn of_version(version: &str, tsc: PathBuf) -> Flavour {
     if major >= 7 { Flavour::Native { tsc } } else { Flavour::Wrapped }
 }
 
+/// A manifest that is larger is none.
+const MAX_MANIFEST: u64 = 1024 * 1024;
+
 fn version(package: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(package.join("package.json")).ok()?;
-    let json: Value = serde_json::from_str(&text).ok()?;
+    let package = CanonicalRoot::open(package).ok()?;
+    let (bytes, _) = Inside::below(&package, "package.json")?.read(MAX_MANIFEST).ok()?;
+    let json: Value = serde_json::from_slice(&bytes).ok()?;
     if json.get("name")?.as_str()? != "typescript" {
         return None;
     }

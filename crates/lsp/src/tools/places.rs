@@ -115,10 +115,7 @@ pub(super) fn place_in(
     file: &Path,
     position: crate::position::Position,
 ) -> Place {
-    let text = client.text(file).or_else(|| {
-        let file = chartroom_workspace::boundary::resolve(orchestrator.root(), file).ok()?;
-        content::read(&file).ok()
-    });
+    let text = client.text(file).or_else(|| content::read(orchestrator.root(), file).ok());
     to_place(position, client.capabilities.encoding, text.as_deref())
 }
 

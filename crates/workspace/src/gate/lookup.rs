@@ -111,7 +111,7 @@ fn configured(root: &CanonicalRoot, program: &Path, trusted: bool) -> Result<Res
 
 /// Looks for a project's binaries from `near` upwards, as far as the root.
 fn in_project(root: &CanonicalRoot, near: Option<&Path>, names: &[String]) -> Option<PathBuf> {
-    let near = boundary::resolve(root, near.unwrap_or(root.as_path())).ok()?;
+    let near = boundary::inside(root, near.unwrap_or(root.as_path())).ok()?.name();
     let folders: Vec<&Path> =
         near.ancestors().take_while(|folder| boundary::is_inside(root, folder)).collect();
     folders

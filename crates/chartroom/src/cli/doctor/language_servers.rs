@@ -42,7 +42,8 @@ fn servers_of<'a>(registry: &'a Registry, root: &CanonicalRoot) -> BTreeMap<&'a 
         WalkEvent::TooLarge { .. }
         | WalkEvent::Unreadable { .. }
         | WalkEvent::NotUtf8 { .. }
-        | WalkEvent::BadPattern { .. } => None,
+        | WalkEvent::BadPattern { .. }
+        | WalkEvent::IgnoreFileLeftOut { .. } => None,
     });
     let mut servers = BTreeMap::new();
     for file in files {

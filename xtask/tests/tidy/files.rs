@@ -1,0 +1,77 @@
+//! Files of a workspace are opened by descriptor below its root, never by a path that was checked before.
+
+use std::fs;
+use std::path::Path;
+
+use crate::root;
+
+/// What touches files of a workspace and nothing else: everything here goes through `workspace::boundary`.
+const WORKSPACE_ONLY: &[&str] = &[
+    "crates/edits/src",
+    "crates/index/src/lifecycle",
+    "crates/index/src/manifest.rs",
+    "crates/index/src/sync",
+    "crates/index/src/tools",
+    "crates/index/src/watcher",
+    "crates/lsp/src/client",
+    "crates/lsp/src/content.rs",
+    "crates/lsp/src/orchestrator",
+    "crates/lsp/src/registry",
+    "crates/lsp/src/tools",
+    "crates/chartroom/src/http",
+];
+
+/// Ways to open a file by its path.
+const BY_PATH: &[&str] = &[
+    "fs::read(",
+    "fs::read_to_string(",
+    "fs::write(",
+    "fs::copy(",
+    "fs::rename(",
+    "fs::remove_file(",
+    "fs::create_dir",
+    "File::open(",
+    "File::create(",
+    "OpenOptions",
+    "tempfile_in(",
+];
+
+#[test]
+fn files_of_a_workspace_are_opened_through_the_boundary() {
+    let mut problems = Vec::new();
+    for place in WORKSPACE_ONLY {
+        let path = root().join(place);
+        assert!(path.exists(), "{place} is not there");
+        look(&path, &mut problems);
+    }
+    assert_eq!(problems, Vec::<String>::new());
+}
+
+#[test]
+fn an_opening_by_path_is_found_and_one_in_a_test_is_not() {
+    let source =
+        "fn f() {\n    std::fs::read(p);\n}\n#[cfg(test)]\nmod tests { fn g() { std::fs::write(p, t); } }\n";
+    assert_eq!(openings(source), [(2, "fs::read(")]);
+}
+
+fn look(path: &Path, problems: &mut Vec<String>) {
+    if path.is_dir() {
+        let mut entries: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        return entries.iter().for_each(|entry| look(entry, problems));
+    }
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let in_tests = name == "tests.rs" || path.components().any(|part| part.as_os_str() == "tests");
+    if in_tests || !name.ends_with(".rs") {
+        return;
+    }
+    for (line, what) in openings(&fs::read_to_string(path).unwrap()) {
+        problems.push(format!("{}:{line}: {what}", path.strip_prefix(root()).unwrap().display()));
+    }
+}
+
+fn openings(source: &str) -> Vec<(usize, &'static str)> {
+    let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let found = |line: &str| BY_PATH.iter().find(|what| line.contains(**what)).copied();
+    code.lines().enumerate().filter_map(|(at, line)| Some((at + 1, found(line)?))).collect()
+}
