@@ -2,10 +2,10 @@
 // loaded for all of it.
 
 import path from 'node:path'
-import { gzipSync } from 'node:zlib'
 import { check, command, equal, idle, send, start, story, until } from './harness.mjs'
+import { firstLoad } from './wire.mjs'
 
-const FIRST_LOAD_BYTES = 150 * 1024
+const FIRST_LOAD_BYTES = 100 * 1024
 
 story('thinking is one folded line that opens', 'real', async stage => {
   const real = await stage.real()
@@ -164,23 +164,21 @@ story('who looks elsewhere is told that a session needs them or has finished', '
   equal((await told()).length, 2, 'who looks at it needs no telling')
 })
 
-story('the first load is under 150 KB, all of it', 'real', async stage => {
+story('the first load is under 100 KB on the wire, all of it', 'real', async stage => {
   const real = await stage.real()
-  const loaded = []
-  const page = await stage.page(real.url, {
-    watch: context => context.on('response', response => loaded.push(response)),
-  })
-  await page.getByText('Nothing open').waitFor()
-  const assets = loaded.filter(
-    response => response.ok() && !new URL(response.url()).pathname.startsWith('/api/'),
-  )
-  const bodies = await Promise.all(assets.map(response => response.body()))
-  const names = assets.map(response => new URL(response.url()).pathname)
+  const load = await firstLoad(stage, real.url)
+  const names = load.own.map(file => file.name)
   check(
     names.some(name => name.endsWith('.js')) && names.some(name => name.endsWith('.css')),
     names.join(' '),
   )
-  const size = bodies.reduce((sum, body) => sum + gzipSync(body, { level: 9 }).length, 0)
-  check(size < FIRST_LOAD_BYTES, `${size} bytes: ${names.join(' ')}`)
-  return `${(size / 1024).toFixed(1)} KiB`
+  check(load.bytes < FIRST_LOAD_BYTES, `${load.bytes} bytes: ${JSON.stringify(load.own)}`)
+  // A browser that comes again asks for the page, and has the rest.
+  const before = load.files.length
+  await load.page.reload()
+  await load.page.getByText('Nothing open').waitFor()
+  const again = load.files.slice(before).filter(file => file.name.startsWith('/assets/'))
+  check(again.length > 0 && again.every(file => file.bytes === 0), JSON.stringify(again))
+  const script = load.own.find(file => file.name.endsWith('.js'))
+  return `${(load.bytes / 1024).toFixed(1)} KiB, the script as ${script.coding}`
 })

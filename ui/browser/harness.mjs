@@ -9,7 +9,7 @@ import { startMock } from '../mock/server.mjs'
 import { startReal } from './server.mjs'
 
 export const WORKSPACE = fileURLToPath(new URL('../../', import.meta.url))
-const TOOLS = process.env.CHARTROOM_TEST_TOOLS ?? path.join(WORKSPACE, 'target/test-tools')
+export const TOOLS = process.env.CHARTROOM_TEST_TOOLS ?? path.join(WORKSPACE, 'target/test-tools')
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -75,14 +75,15 @@ export class Stage {
 
   /**
    * Opens the page of a server in a browser of its own; errors in it are troubles of the story. `watch` gets that
-   * browser before its first request.
+   * browser and `opened` its page before the first request.
    */
-  async page(url, { width = 1440, height = 900, watch = () => {}, ...options } = {}) {
+  async page(url, { width = 1440, height = 900, watch = () => {}, opened = () => {}, ...options } = {}) {
     const context = await this.browser.newContext({ viewport: { width, height }, ...options })
     context.setDefaultTimeout(PATIENCE_MS)
     this.contexts.push(context)
     await watch(context)
     const page = await context.newPage()
+    await opened(page)
     const origin = new URL(url).origin
     page.on('pageerror', error => this.troubles.push(`error in the page: ${error.stack ?? error}`))
     page.on('console', message => {

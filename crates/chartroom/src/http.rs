@@ -2,6 +2,7 @@
 
 mod access;
 mod agents;
+mod coding;
 mod door;
 mod error;
 mod files;

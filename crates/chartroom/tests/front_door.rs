@@ -5,6 +5,8 @@
 #[path = "common/door.rs"]
 mod door;
 
+use std::io::Read as _;
+
 use axum::http::StatusCode;
 use door::{HOST, TestDoor};
 use serde_json::{Value, json};
@@ -156,16 +158,92 @@ async fn health_agents_and_metrics_answer() {
     assert!(metrics.text.contains("chartroom_http_requests_total{status=\"200\"}"), "{}", metrics.text);
 }
 
+/// Each way to ask for the page's script: what is asked, and in which coding it comes.
+const WAYS: [(&str, &str); 5] = [
+    ("gzip, deflate, br", "br"),
+    ("gzip", "gzip"),
+    ("br;q=0.1, gzip;q=0.2", "gzip"),
+    ("identity", ""),
+    ("", ""),
+];
+
+fn script() -> String {
+    let paths = chartroom_web_ui::paths();
+    let path = paths.iter().find(|path| path.starts_with("assets/index-") && path.ends_with(".js"));
+    format!("/{}", path.expect("the page has a script"))
+}
+
 #[tokio::test]
-async fn files_of_the_page_are_cached_by_their_hash() {
+async fn the_pages_script_comes_in_the_coding_that_the_browser_takes() {
     let test = TestDoor::open();
-    for path in chartroom_web_ui::paths() {
-        let answer = test.ask("GET", &format!("/{path}"), Value::Null).await;
-        assert_eq!(answer.status, StatusCode::OK, "{path}");
-        let bearer = format!("Bearer {}", door::TOKEN);
-        let headers =
-            [("host", HOST), ("authorization", bearer.as_str()), ("if-none-match", answer.header("etag"))];
-        let known = test.send("GET", &format!("/{path}"), &headers, "").await;
-        assert_eq!((known.status, known.text.as_str()), (StatusCode::NOT_MODIFIED, ""), "{path}");
+    let whole = test.ask_with("GET", &script(), &[]).await;
+    let mut lengths = Vec::new();
+    for (accepts, coding) in WAYS {
+        let answer = test.ask_with("GET", &script(), &[("accept-encoding", accepts)]).await;
+        assert_eq!((answer.status, answer.header("content-encoding")), (StatusCode::OK, coding), "{accepts}");
+        assert_eq!(answer.header("vary"), "accept-encoding", "{accepts}");
+        assert_eq!(answer.header("content-type"), "text/javascript; charset=utf-8", "{accepts}");
+        assert_eq!(answer.header("cache-control"), "private, max-age=31536000, immutable", "{accepts}");
+        lengths.push(answer.bytes.len());
+        if coding == "gzip" {
+            assert!(unzipped(&answer.bytes) == whole.text, "the script is another one after it is unpacked");
+        }
+        let head = test.ask_with("HEAD", &script(), &[("accept-encoding", accepts)]).await;
+        assert_eq!((head.status, head.header("content-encoding")), (StatusCode::OK, coding), "{accepts}");
+        assert_eq!(head.header("etag"), answer.header("etag"), "{accepts}");
     }
+    let [brotli, gzip, .., identity] = lengths[..] else { panic!("{lengths:?}") };
+    assert!(brotli < gzip && gzip * 2 < identity, "{lengths:?}");
+}
+
+#[tokio::test]
+async fn a_browser_that_has_a_form_of_a_file_is_not_sent_it_again_and_another_form_is() {
+    let test = TestDoor::open();
+    for path in chartroom_web_ui::paths().iter().map(|path| format!("/{path}")).chain(["/".to_owned()]) {
+        for (accepts, _) in WAYS {
+            let answer = test.ask_with("GET", &path, &[("accept-encoding", accepts)]).await;
+            let tag = answer.header("etag");
+            assert_eq!(answer.status, StatusCode::OK, "{path}");
+            for known in [tag.to_owned(), format!("\"other\", W/{tag}"), "*".to_owned()] {
+                let headers = [("accept-encoding", accepts), ("if-none-match", known.as_str())];
+                let again = test.ask_with("GET", &path, &headers).await;
+                assert_eq!(
+                    (again.status, again.text.as_str()),
+                    (StatusCode::NOT_MODIFIED, ""),
+                    "{path} {known}"
+                );
+                for name in ["etag", "vary", "cache-control"] {
+                    assert_eq!(again.header(name), answer.header(name), "{path} {name}");
+                }
+            }
+        }
+    }
+    let zipped = test.ask_with("GET", &script(), &[("accept-encoding", "gzip")]).await;
+    let headers = [("accept-encoding", "br"), ("if-none-match", zipped.header("etag"))];
+    assert_eq!(test.ask_with("GET", &script(), &headers).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn large_answers_of_the_api_are_compressed_for_who_takes_it_and_small_ones_are_not() {
+    let test = TestDoor::open();
+    let whole = test.ask("GET", "/api/openapi.json", Value::Null).await;
+    assert_eq!((whole.header("content-encoding"), whole.header("vary")), ("", "accept-encoding"));
+    let zipped = test.ask_with("GET", "/api/openapi.json", &[("accept-encoding", "gzip, br")]).await;
+    assert_eq!((zipped.header("content-encoding"), zipped.header("vary")), ("gzip", "accept-encoding"));
+    assert!(unzipped(&zipped.bytes) == whole.text, "the document is another one after it is unpacked");
+    assert!(zipped.bytes.len() * 3 < whole.bytes.len(), "{} of {}", zipped.bytes.len(), whole.bytes.len());
+
+    let small = test.ask_with("GET", "/api/health", &[("accept-encoding", "gzip, br")]).await;
+    assert_eq!((small.header("content-encoding"), small.json()["status"].as_str()), ("", Some("ok")));
+    let code = test.ask_with("POST", "/api/launch", &[("accept-encoding", "gzip, br")]).await;
+    assert_eq!((code.status, code.header("content-encoding")), (StatusCode::OK, ""), "it has a secret in it");
+    // An error of axum's own gets its shape before it is looked at.
+    let refused = test.ask_with("PUT", "/api/openapi.json", &[("accept-encoding", "gzip, br")]).await;
+    assert_eq!(refused.code(), "METHOD_NOT_ALLOWED");
+}
+
+fn unzipped(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(bytes).read_to_string(&mut text).expect("it is gzip of text");
+    text
 }

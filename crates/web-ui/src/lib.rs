@@ -10,35 +10,85 @@ use rust_embed::RustEmbed;
 #[folder = "$OUT_DIR/dist"]
 struct Page;
 
-/// One file of the page.
+/// One file of the page, in every form in which it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    pub bytes: Cow<'static, [u8]>,
     /// The value of `Content-Type`.
     pub mime: &'static str,
-    /// The value of `ETag`, quotes included.
-    pub etag: String,
     /// True when the name carries a hash of the content: a browser may keep it for ever.
     pub immutable: bool,
+    /// The smallest first; the last one is the file as it is.
+    pub forms: Vec<Form>,
+}
+
+/// The bytes of a file under one content coding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Form {
+    pub coding: Coding,
+    pub bytes: Cow<'static, [u8]>,
+    /// The value of `ETag`, quotes included; another one for each form.
+    pub etag: String,
+}
+
+/// A content coding, in the order in which we prefer them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Coding {
+    Brotli,
+    Gzip,
+    Identity,
+}
+
+impl Coding {
+    /// Every coding, the preferred one first.
+    pub const ALL: [Self; 3] = [Self::Brotli, Self::Gzip, Self::Identity];
+
+    /// Returns its name in `Accept-Encoding` and `Content-Encoding`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Brotli => "br",
+            Self::Gzip => "gzip",
+            Self::Identity => "identity",
+        }
+    }
+
+    /// What the page's build appends to the name of a file that it has compressed.
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Brotli => ".br",
+            Self::Gzip => ".gz",
+            Self::Identity => "",
+        }
+    }
 }
 
 /// Returns the file at a URL path, with or without the leading slash; the root is `index.html`.
 pub fn file(path: &str) -> Option<File> {
     let path = path.trim_start_matches('/');
     let path = if path.is_empty() { "index.html" } else { path };
-    let embedded = Page::get(path)?;
+    if is_compressed(path) {
+        return None;
+    }
+    let forms: Vec<Form> = Coding::ALL.into_iter().filter_map(|coding| form(path, coding)).collect();
+    let whole = forms.last().is_some_and(|form| form.coding == Coding::Identity);
+    whole.then(|| File { mime: mime(path), immutable: path.starts_with("assets/"), forms })
+}
+
+fn form(path: &str, coding: Coding) -> Option<Form> {
+    let embedded = Page::get(&format!("{path}{}", coding.suffix()))?;
     let hash = embedded.metadata.sha256_hash();
-    Some(File {
-        bytes: embedded.data,
-        mime: mime(path),
-        etag: format!("\"{}\"", hash[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
-        immutable: path.starts_with("assets/"),
-    })
+    let hash: String = hash[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(Form { coding, bytes: embedded.data, etag: format!("\"{hash}\"") })
+}
+
+/// A compressed form is not a file of its own.
+fn is_compressed(path: &str) -> bool {
+    [Coding::Brotli, Coding::Gzip].into_iter().any(|coding| path.ends_with(coding.suffix()))
 }
 
 /// Returns the path of every file, in order.
 pub fn paths() -> Vec<String> {
-    let mut paths: Vec<String> = Page::iter().map(Cow::into_owned).collect();
+    let mut paths: Vec<String> =
+        Page::iter().filter(|path| !is_compressed(path)).map(Cow::into_owned).collect();
     paths.sort();
     paths
 }
@@ -79,8 +129,30 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_none() {
-        for path in ["nothing.js", "../Cargo.toml", "/assets/../index.html", "assets", "//etc/passwd"] {
+        for path in [
+            "nothing.js",
+            "../Cargo.toml",
+            "/assets/../index.html",
+            "assets",
+            "//etc/passwd",
+            "index.html.gz",
+        ] {
             assert_eq!(file(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_large_file_is_kept_smaller_in_both_codings_under_tags_of_their_own() {
+        let large =
+            |path: &String| file(path).is_some_and(|file| file.forms.last().unwrap().bytes.len() > 1024);
+        let large: Vec<String> = paths().into_iter().filter(large).collect();
+        assert!(large.iter().any(|path| path.ends_with(".js")), "{large:?}");
+        for path in large {
+            let forms = file(&path).unwrap().forms;
+            let codings: Vec<Coding> = forms.iter().map(|form| form.coding).collect();
+            assert_eq!(codings, Coding::ALL, "{path}");
+            assert!(forms.is_sorted_by(|a, b| a.bytes.len() < b.bytes.len()), "{path}");
+            assert!(forms[0].etag != forms[1].etag && forms[1].etag != forms[2].etag, "{path}");
         }
     }
 
@@ -88,7 +160,7 @@ mod tests {
     #[test]
     fn the_page_has_no_inline_script_or_style() {
         let page = file("/").expect("the page is embedded");
-        let text = String::from_utf8_lossy(&page.bytes).into_owned();
+        let text = String::from_utf8_lossy(&page.forms.last().unwrap().bytes).into_owned();
         for tag in text.split('<').filter(|tag| tag.starts_with("script")) {
             assert!(tag.contains(" src="), "inline script: <{tag}");
         }

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use chartroom_protocol::error::ErrorCode;
 use tower::ServiceExt as _;
 
+use super::coding::{Accepted, compress};
 use super::error::{ApiError, shape};
 use super::guard::{Guard, Pass, Refusal};
 use super::{headers, limits, page, routes};
@@ -37,13 +38,14 @@ impl Door {
         let started = Instant::now();
         // The path only: a query may hold a launch code, and that must not come into the log.
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let accepted = Accepted::read(request.headers());
         let (parts, body) = request.into_parts();
         let answer = match self.guard.judge(&parts) {
             Ok(Pass::Inside) => self.route(Request::from_parts(parts, body)).await,
             Ok(Pass::Launch { code, has_key }) => self.launch(&code, has_key, &parts.headers),
             Err(refusal) => refuse(refusal, &parts.headers, &path),
         };
-        let answer = headers::secure(shape(answer).await);
+        let answer = headers::secure(compress(accepted, shape(answer).await).await);
         let status = answer.status().as_u16();
         tracing::debug!(%method, path, status, elapsed_ms = started.elapsed().as_millis() as u64, "answered");
         ::metrics::counter!("chartroom_http_requests_total", "status" => status.to_string()).increment(1);

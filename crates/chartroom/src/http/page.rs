@@ -1,11 +1,15 @@
 //! The page and its files, and the two small pages that a locked door shows.
 
-use axum::body::Body;
-use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use std::borrow::Cow;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use chartroom_protocol::error::ErrorCode;
+use chartroom_web_ui::Coding;
 use utoipa_axum::routes;
 
+use super::coding::Accepted;
 use super::error::ApiError;
 use super::routes::{Kind, Route};
 
@@ -28,15 +32,40 @@ pub(super) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Respon
     }
 }
 
+/// Sends a file in the form that the browser likes best; one that refuses all of them gets the file as it is.
 fn serve(path: &str, request: &HeaderMap) -> Response {
-    let Some(file) = chartroom_web_ui::file(path) else { return nothing_here(path) };
-    let known = request.get(header::IF_NONE_MATCH).is_some_and(|tag| tag.as_bytes() == file.etag.as_bytes());
+    let Some(mut file) = chartroom_web_ui::file(path) else { return nothing_here(path) };
+    let best = Accepted::read(request).best(file.forms.iter().map(|form| form.coding));
+    let form = file.forms.swap_remove(best.unwrap_or(file.forms.len() - 1));
     let cache = if file.immutable { "private, max-age=31536000, immutable" } else { "no-cache" };
-    let headers = [(header::ETAG, file.etag.as_str()), (header::CACHE_CONTROL, cache)];
-    if known {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if let Ok(etag) = HeaderValue::from_str(&form.etag) {
+        headers.insert(header::ETAG, etag);
+    }
+    if is_known(request, &form.etag) {
         return (StatusCode::NOT_MODIFIED, headers).into_response();
     }
-    (headers, [(header::CONTENT_TYPE, file.mime)], Body::from(file.bytes.into_owned())).into_response()
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.mime));
+    if form.coding != Coding::Identity {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(form.coding.name()));
+    }
+    let bytes = match form.bytes {
+        Cow::Borrowed(embedded) => Bytes::from_static(embedded),
+        Cow::Owned(read) => Bytes::from(read),
+    };
+    (headers, Body::from(bytes)).into_response()
+}
+
+/// Tells whether the browser has this form already. A proxy may have made our tag a weak one.
+fn is_known(request: &HeaderMap, etag: &str) -> bool {
+    let tags = request.get_all(header::IF_NONE_MATCH).into_iter();
+    let mut tags = tags.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    tags.any(|tag| {
+        let tag = tag.trim();
+        tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag
+    })
 }
 
 fn nothing_here(path: &str) -> Response {

@@ -28,6 +28,7 @@ pub struct TestDoor {
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
+    pub bytes: Vec<u8>,
     pub text: String,
 }
 
@@ -68,7 +69,15 @@ impl TestDoor {
         let answer = self.door.answer(request.body(Body::from(body.to_owned())).unwrap()).await;
         let (status, headers) = (answer.status(), answer.headers().clone());
         let bytes = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
-        Answer { status, headers, text: String::from_utf8_lossy(&bytes).into_owned() }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Answer { status, headers, bytes: bytes.into(), text }
+    }
+
+    /// Sends a request with the bearer token and these headers.
+    pub async fn ask_with(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+        let bearer = format!("Bearer {TOKEN}");
+        let headers = [&[("host", HOST), ("authorization", bearer.as_str())], headers].concat();
+        self.send(method, path, &headers, "").await
     }
 
     /// Sends a request as a script with the bearer token does.
