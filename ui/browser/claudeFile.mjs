@@ -67,6 +67,10 @@ function linesOf(entries, { sessionId, cwd, started, isSidechain }) {
       says({ type: 'tool_use', id, name, input })
       const result = { type: 'tool_result', tool_use_id: id, content, is_error: false }
       add('user', { role: 'user', content: [result] }, { toolUseResult: resultOf(entry) })
+      const told = entry.detail?.diagnostics?.text
+      const hook = { hookName: `PostToolUse:${name}`, toolUseID: id, hookEvent: 'PostToolUse' }
+      const attachment = { type: 'hook_additional_context', content: [told], ...hook }
+      if (told !== undefined) add('attachment', undefined, { attachment })
     }
   }
   return lines

@@ -51,6 +51,7 @@ const SCREENS = {
       await page.locator('.message.user').waitFor()
       await page.locator('.tool.thinking .tool-line').click()
       await page.locator('.tool.shell .tool-line').click()
+      await page.getByRole('button', { name: 'What the agent was told' }).click()
     },
   },
   permission: {

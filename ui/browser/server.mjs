@@ -12,14 +12,15 @@ const PATIENCE_MS = 120_000
 
 /**
  * Starts it. `prepare` may put files into the home or the project before; a project that is not `trusted` is not
- * named to the server at all, as on a first run; without `codex` that agent is not installed. `logs` has what each
- * start has said on stderr.
+ * named to the server at all, as on a first run; without `codex` that agent is not installed. `lsp` is the part of the
+ * config about language servers: none run unless it says so. `logs` has what each start has said on stderr.
  */
 export async function startReal({
   tools,
   workspace,
   claude = {},
   codex = true,
+  lsp = 'lsp = false',
   prepare = () => {},
   trusted = true,
   env: more = {},
@@ -40,7 +41,10 @@ export async function startReal({
   await writeFile(path.join(home, '.codex/config.toml'), codexConfig(model.urls.openai))
   const config = path.join(folder, 'config.toml')
   const agents = path.join(tools, 'agents/node_modules/.bin')
-  await writeFile(config, chartroomConfig({ agents, home, anthropic: model.urls.anthropic, claude, codex }))
+  await writeFile(
+    config,
+    chartroomConfig({ agents, home, anthropic: model.urls.anthropic, claude, codex, lsp }),
+  )
 
   const env = {
     PATH: `${path.dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
@@ -101,6 +105,12 @@ async function startModel(program) {
     open: gate => child.stdin.write(`open ${gate}\n`),
     /** Resolves when a stream waits at the gate. */
     reached: gate => ask(`reached ${gate}`, `reached ${gate}`),
+    /** The body of the request that the model got last, as text. */
+    lastRequest: () =>
+      new Promise(resolve => {
+        lines.once('line', resolve)
+        child.stdin.write('last\n')
+      }),
     /** Keeps what the model says to the message `[[answer:NAME]]`: blocks as `scenario.rs` of the testkit has them. */
     keep: (name, blocks) => ask(`keep ${name} ${JSON.stringify({ blocks })}`, `kept ${name}`),
   }
@@ -152,11 +162,11 @@ const claudeVariables = ({ home, anthropic, claude }) => ({
   ...claude,
 })
 
-function chartroomConfig({ agents, home, anthropic, claude, codex }) {
+function chartroomConfig({ agents, home, anthropic, claude, codex, lsp }) {
   const claudeEnv = claudeVariables({ home, anthropic, claude })
   const codexEnv = { HOME: home, CODEX_HOME: path.join(home, '.codex'), MOCK_API_KEY: 'dummy' }
   return `
-lsp = false
+${lsp}
 
 [agents.claude-code]
 command = ${toml(path.join(agents, 'claude'))}

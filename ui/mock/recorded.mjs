@@ -65,6 +65,12 @@ const plus = (...spans) => ({ kind: 'added', spans })
 const minus = (...spans) => ({ kind: 'removed', spans })
 const changed = text => ({ text, changed: true })
 
+/** What an agent reads after an edit that brought errors. */
+function told(file, lines) {
+  const text = `LSP errors detected in this file, please fix:\n<diagnostics file="${file}">\n${lines.join('\n')}\n</diagnostics>`
+  return { text, errors: lines.length, warnings: 0 }
+}
+
 const LOGIN_DIFF = {
   path: `${ROOT}/src/login.ts`,
   added: 6,
@@ -137,7 +143,11 @@ export function tour(sessionId) {
   ]
   r.call('TodoWrite', { todos }, 'ok', { kind: 'todo' })
   const edit = { file_path: `${ROOT}/src/login.ts`, old_string: 'a', new_string: 'b' }
-  r.call('Edit', edit, 'The file was changed.', { kind: 'edit', diffs: [LOGIN_DIFF] })
+  const diagnostics = told('src/login.ts', [
+    "ERROR [22:15] Cannot find name 'LoginFailed'. (2304)",
+    "ERROR [24:17] Property 'body' does not exist on type 'Answer'. (2339)",
+  ])
+  r.call('Edit', edit, 'The file was changed.', { kind: 'edit', diffs: [LOGIN_DIFF], diagnostics })
   const shell = { kind: 'shell', exitCode: 1, durationMs: 3200 }
   r.call('Bash', { command: 'npm test', description: 'Run the tests' }, TEST_OUTPUT, shell)
   const search = { query: 'where is the key renewed' }
@@ -257,8 +267,10 @@ export function rough(sessionId) {
   r.call('Edit', { file_path: lock.path }, 'ok', { kind: 'edit', diffs: [lock] })
   const edit = { file_path: `${FOLDER}/session-token.ts`, old_string: 'a', new_string: 'b' }
   const long = { ...LOGIN_DIFF, path: edit.file_path }
-  const said = '\nsession-token.ts:24:10 error TS2339: Property `body` does not exist on type `Answer`.'
-  r.call('Edit', edit, `The file was changed.${said}`, { kind: 'edit', diffs: [long] })
+  const diagnostics = told('src/session-token.ts', [
+    "ERROR [24:10] Property 'body' does not exist on type 'Answer'. (2339)",
+  ])
+  r.call('Edit', edit, 'The file was changed.', { kind: 'edit', diffs: [long], diagnostics })
   const task = {
     description: 'Read every migration since March and say which of them touch the token table',
     subagent_type: 'general-purpose',

@@ -1812,6 +1812,16 @@ removed: number,
  */
 modified: number, };
 
+export type ToldDiagnostics = { text: string, errors: number, 
+/**
+ * Warnings, infos and hints.
+ */
+warnings: number, 
+/**
+ * Those of which it was told only that they are there.
+ */
+leftOut?: number, };
+
 export type ToolDetail = { 
 /**
  * Which card the page draws; absent means `other`.
@@ -1836,7 +1846,11 @@ durationMs?: number,
 /**
  * Set when the text was cut for the wire: its full length in bytes.
  */
-truncatedFrom?: number, };
+truncatedFrom?: number, 
+/**
+ * What the agent was told about errors after this call.
+ */
+diagnostics?: ToldDiagnostics, };
 
 export type ToolHint = { 
 /**

@@ -52,6 +52,22 @@ describe("a tool call's line", () => {
     check(failed(refused), 'other | Skill |  | denied | failed')
   })
 
+  it('says how much the agent was told about errors', () => {
+    const told = (errors: number, warnings: number, leftOut?: number) =>
+      describeCall(
+        call(
+          'Edit',
+          {},
+          { detail: { diagnostics: { text: '…', errors, warnings, ...(leftOut ? { leftOut } : {}) } } },
+        ),
+      ).told
+    expect(told(2, 0)).toEqual({ text: '2 errors', failed: true })
+    expect(told(1, 2)).toEqual({ text: '1 error, 2 warnings', failed: true })
+    expect(told(20, 0, 3)).toEqual({ text: '20 errors and 3 more', failed: true })
+    expect(told(0, 1)).toEqual({ text: '1 warning', failed: false })
+    expect(describeCall(call('Edit', {}, { detail: {} })).told).toBeUndefined()
+  })
+
   it('names the file of a change and counts its lines', () => {
     const diffs = [{ path: `${ROOT}/a.ts`, added: 6, removed: 2, hunks: [] }]
     check(

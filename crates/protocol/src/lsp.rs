@@ -4,6 +4,7 @@ mod config;
 mod diagnostic;
 mod service;
 mod status;
+pub mod told;
 
 #[cfg(test)]
 mod tests;
@@ -16,3 +17,4 @@ pub use service::{
     ReadyParams, RestartParams, ServerOutcome, methods,
 };
 pub use status::{Freshness, LspStatusResponse, ServerState, ServerStatus};
+pub use told::ToldDiagnostics;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::ids::{CallId, ItemId, SessionId, TurnId};
+use crate::lsp::ToldDiagnostics;
 use crate::stream::Origin;
 
 /// The state of one item at one moment, with its full accumulated content.
@@ -114,7 +115,7 @@ pub enum UpsertBody {
     },
 }
 
-fn is_zero(count: &u32) -> bool {
+pub(crate) fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
@@ -156,6 +157,10 @@ pub struct ToolDetail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "number")]
     pub truncated_from: Option<u64>,
+    /// What the agent was told about errors after this call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub diagnostics: Option<ToldDiagnostics>,
 }
 
 /// Which card the page draws for a tool.

@@ -5,6 +5,7 @@
 use chartroom_protocol::agent::{Agent, AgentListResponse, AgentStatus};
 use chartroom_protocol::context::{ContextCategory, ContextResponse, ContextUse};
 use chartroom_protocol::error::{ErrorBody, ErrorCode, ErrorResponse};
+use chartroom_protocol::lsp::ToldDiagnostics;
 use chartroom_protocol::project::Project;
 use chartroom_protocol::session::*;
 use chartroom_protocol::stream::{Origin, Usage};
@@ -61,6 +62,7 @@ fn tool() -> Upsert {
         exit_code: Some(0),
         duration_ms: Some(12),
         truncated_from: Some(99),
+        diagnostics: Some(ToldDiagnostics { text: "ERROR".to_owned(), errors: 1, warnings: 2, left_out: 3 }),
     };
     let mut upsert = upsert(
         UpsertStatus::Complete,

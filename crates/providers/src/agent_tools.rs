@@ -40,6 +40,9 @@ pub trait AgentTools: Send + Sync {
     }
 }
 
+/// The tools of `chartroom mcp` that change files: their answers end with the diagnostics.
+pub(crate) const EDIT_TOOLS: [&str; 3] = ["edit_file", "write_file", "apply_patch"];
+
 /// A tool that has just run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolUse {

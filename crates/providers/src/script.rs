@@ -68,6 +68,7 @@ pub(crate) fn upsert_line(upsert: &Upsert) -> String {
                         .iter()
                         .map(|diff| format!("{} +{} -{}", diff.path, diff.added, diff.removed)),
                 );
+                parts.extend(detail.diagnostics.iter().map(|told| format!("told {} errors", told.errors)));
                 line.push_str(&format!(" [{}]", parts.join(", ")));
             }
             line

@@ -1,6 +1,6 @@
 // What a tool call's one line says: its kind, a verb, the thing, and how it went. Pure.
 
-import type { ToolDetail, ToolKind, Upsert } from '../protocol'
+import type { ToldDiagnostics, ToolDetail, ToolKind, Upsert } from '../protocol'
 import { plain } from '../text/ansi'
 import { plural } from '../text/format'
 
@@ -15,6 +15,8 @@ export interface Line {
   result: string
   /** Of a change that was made: how many lines came and went. */
   counts?: { added: number; removed: number }
+  /** How many errors the agent was told of after the call, if any. */
+  told?: { text: string; failed: boolean }
   outcome: 'running' | 'passed' | 'failed'
 }
 
@@ -29,7 +31,16 @@ export function describe(call: ToolCall, root?: string): Line {
   const named = { kind, verb: verbOf(kind, call), object: objectOf(kind, call, root), outcome }
   if (outcome === 'running') return { ...named, result: '' }
   const counts = kind === 'edit' && outcome === 'passed' ? countsOf(call) : undefined
-  return { ...named, result: resultOf(kind, call), ...(counts ? { counts } : {}) }
+  const told = toldOf(call.detail?.diagnostics)
+  return { ...named, result: resultOf(kind, call), ...(counts ? { counts } : {}), ...(told ? { told } : {}) }
+}
+
+function toldOf(told: ToldDiagnostics | undefined): Line['told'] {
+  if (!told) return undefined
+  const { errors, warnings, leftOut = 0 } = told
+  const counted = [errors > 0 && plural(errors, 'error'), warnings > 0 && plural(warnings, 'warning')]
+  const text = [counted.filter(Boolean).join(', '), leftOut > 0 && `${leftOut} more`].filter(Boolean)
+  return { text: text.join(' and '), failed: errors > 0 }
 }
 
 function countsOf({ detail }: ToolCall): Line['counts'] {

@@ -1,5 +1,6 @@
 //! The blocks that follow a success message.
 
+use chartroom_protocol::lsp::told::{BLOCK_END, BLOCK_START, LEFT_OUT, OTHER_FILES, THIS_FILE};
 use chartroom_protocol::lsp::{Diagnostic, FileDiagnostics, LspConfig};
 
 use super::escape::path_attribute;
@@ -7,8 +8,8 @@ use super::escape::path_attribute;
 /// All diagnostic lines of one answer; overflow lines are not counted. Not configurable.
 const TOTAL_LINES: usize = 50;
 
-const THIS_FILE: &str = "\n\nLSP errors detected in this file, please fix:\n";
-const OTHER_FILES: &str = "\n\nLSP errors detected in other files:\n";
+/// What stands between two blocks, and between what a tool said and the first of them.
+const BEFORE_HEADING: &str = "\n\n";
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub fn after_edit(files: &[FileDiagnostics], limits: Limits) -> String {
     let mut left = limits.total;
     let mut text = String::new();
     for file in files {
-        push_block(&mut text, THIS_FILE, file, limits, &mut left);
+        push_block(&mut text, (BEFORE_HEADING, THIS_FILE), file, limits, &mut left);
     }
     text
 }
@@ -50,12 +51,12 @@ pub fn after_write(written: &[FileDiagnostics], others: &[FileDiagnostics], limi
     let mut left = limits.total;
     let mut text = String::new();
     for file in written {
-        push_block(&mut text, THIS_FILE, file, limits, &mut left);
+        push_block(&mut text, (BEFORE_HEADING, THIS_FILE), file, limits, &mut left);
     }
     let mut others: Vec<_> = others.iter().filter(|file| !file.diagnostics.is_empty()).collect();
     others.sort_by(|a, b| a.file.cmp(&b.file));
     for file in others.into_iter().take(limits.other_files) {
-        push_block(&mut text, OTHER_FILES, file, limits, &mut left);
+        push_block(&mut text, (BEFORE_HEADING, OTHER_FILES), file, limits, &mut left);
     }
     text
 }
@@ -65,12 +66,18 @@ pub fn blocks(files: &[FileDiagnostics], limits: Limits) -> String {
     let mut left = limits.total;
     let mut text = String::new();
     for file in files {
-        push_block(&mut text, "\n", file, limits, &mut left);
+        push_block(&mut text, ("\n", ""), file, limits, &mut left);
     }
     text.trim_start_matches('\n').to_owned()
 }
 
-fn push_block(text: &mut String, heading: &str, file: &FileDiagnostics, limits: Limits, left: &mut usize) {
+fn push_block(
+    text: &mut String,
+    (gap, heading): (&str, &str),
+    file: &FileDiagnostics,
+    limits: Limits,
+    left: &mut usize,
+) {
     if file.diagnostics.is_empty() || *left == 0 {
         return;
     }
@@ -78,17 +85,18 @@ fn push_block(text: &mut String, heading: &str, file: &FileDiagnostics, limits: 
     sorted.sort_by(|a, b| order(a).cmp(&order(b)));
     let n_shown = sorted.len().min(limits.per_file).min(*left);
     *left -= n_shown;
+    text.push_str(gap);
     text.push_str(heading);
-    text.push_str(&format!("<diagnostics file=\"{}\">\n", path_attribute(&file.file)));
+    text.push_str(&format!("{BLOCK_START}{}\">\n", path_attribute(&file.file)));
     for diagnostic in &sorted[..n_shown] {
         text.push_str(&line(diagnostic));
         text.push('\n');
     }
     let n_hidden = sorted.len() - n_shown;
     if n_hidden > 0 {
-        text.push_str(&format!("... and {n_hidden} more\n"));
+        text.push_str(&format!("{LEFT_OUT}{n_hidden} more\n"));
     }
-    text.push_str("</diagnostics>");
+    text.push_str(BLOCK_END);
 }
 
 fn order(diagnostic: &Diagnostic) -> impl Ord + '_ {

@@ -1,8 +1,10 @@
 //! An ACP tool call: its name, its arguments, what it said, and the card it gets.
 
+use chartroom_protocol::lsp::ToldDiagnostics;
 use chartroom_protocol::upsert::{FileDiff, ToolDetail, ToolKind};
 use serde_json::{Map, Value, json};
 
+use crate::agent_tools::EDIT_TOOLS;
 use crate::diff;
 use crate::json::{list, number, object, optional_text, text};
 
@@ -18,14 +20,17 @@ pub(crate) struct Call {
 
 impl Call {
     /// Takes what a `tool_call` or `tool_call_update` says; what it leaves out stays.
+    ///
+    /// Except for the tool of an MCP server: while Codex asks about one, it calls it "Approve MCP tool call".
     pub(crate) fn take(&mut self, update: &Value) {
+        let is_named = self.mcp_tool().is_some();
         if let Some(kind) = optional_text(update, "/kind") {
             kind.clone_into(&mut self.kind);
         }
-        if let Some(title) = optional_text(update, "/title") {
+        if let Some(title) = optional_text(update, "/title").filter(|_| !is_named) {
             title.clone_into(&mut self.title);
         }
-        if let Some(input) = update.get("rawInput") {
+        if let Some(input) = update.get("rawInput").filter(|_| !is_named) {
             self.input = object(Some(input));
         }
         if let Some(output) = update.get("rawOutput") {
@@ -106,7 +111,19 @@ impl Call {
             exit_code: exit_code.and_then(|code| i32::try_from(code).ok()),
             duration_ms: seconds.map(|seconds| seconds * 1000 + nanos / 1_000_000),
             truncated_from: None,
+            diagnostics: self.is_our_edit().then(|| ToldDiagnostics::read(&self.output())).flatten(),
         }
+    }
+
+    /// Tells whether this is an edit tool of `chartroom mcp`, whose answer has the diagnostics in it.
+    fn is_our_edit(&self) -> bool {
+        self.mcp_tool().is_some_and(|tool| EDIT_TOOLS.contains(&tool))
+    }
+
+    /// Returns the name of an MCP server's tool, as Codex tells it.
+    fn mcp_tool(&self) -> Option<&str> {
+        self.input.get("server")?.as_str()?;
+        self.input.get("tool")?.as_str()
     }
 
     fn tool_kind(&self) -> ToolKind {
@@ -140,5 +157,32 @@ pub(crate) fn content_text(update: &Value) -> String {
     match update.get("content") {
         Some(Value::Array(_)) => list(update, "/content").iter().map(|part| text(part, "/text")).collect(),
         _ => text(update, "/content/text").to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As codex-acp 0.16 tells a call of `chartroom mcp`, shortened.
+    fn call(tool: &str, output: &str) -> Call {
+        let mut call = Call::default();
+        call.take(&json!({"title": format!("Tool: chartroom/{tool}"), "kind": "other",
+            "rawInput": {"server": "chartroom", "tool": tool, "arguments": {"filePath": "a.ts"}}}));
+        call.take(&json!({"title": "Approve MCP tool call", "rawInput": {"request_id": "1"}}));
+        call.take(&json!({"status": "completed", "content": [{"type": "content", "content": {"type": "text", "text": output}}]}));
+        call
+    }
+
+    #[test]
+    fn what_an_edit_tool_of_ours_told_the_agent_is_told_apart() {
+        let told = "<diagnostics file=\"a.ts\">\nERROR [1:14] x\n</diagnostics>";
+        let output = format!("Created a.ts (1 line).\n\n{told}");
+        let diagnostics = call("write_file", &output).detail().diagnostics.expect("it was told");
+        assert_eq!((diagnostics.text.as_str(), diagnostics.errors), (told, 1));
+        assert_eq!(call("write_file", &output).detail().title.as_deref(), Some("Tool: chartroom/write_file"));
+        assert_eq!(call("write_file", "Created a.ts (1 line).").detail().diagnostics, None);
+        // A file that was read may have such a text in it.
+        assert_eq!(call("read_file", &output).detail().diagnostics, None);
     }
 }

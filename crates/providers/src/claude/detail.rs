@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chartroom_protocol::lsp::ToldDiagnostics;
 use chartroom_protocol::upsert::{FileDiff, ToolDetail, ToolKind};
 use serde_json::{Map, Value};
 
@@ -51,7 +52,14 @@ pub fn of_result(
         exit_code: (kind == ToolKind::Shell).then(|| exit_code(result, output)).flatten(),
         duration_ms: duration.map(|duration| duration.as_millis() as u64),
         truncated_from: None,
+        diagnostics: tells_diagnostics(tool_name).then(|| ToldDiagnostics::read(output)).flatten(),
     }
+}
+
+/// Tells whether this is an edit tool of `chartroom mcp`, whose answer has the diagnostics in it.
+fn tells_diagnostics(tool_name: &str) -> bool {
+    let name = tool_name.strip_prefix("mcp__").and_then(|name| name.split_once("__"));
+    name.is_some_and(|(_, tool)| crate::agent_tools::EDIT_TOOLS.contains(&tool))
 }
 
 /// Returns the text of a tool result's content: a string, or blocks of which the text ones count.

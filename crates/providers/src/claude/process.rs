@@ -1,6 +1,7 @@
 //! One Claude process with one conversation: a task owns it, this is its handle.
 
 mod task;
+mod told;
 
 use std::path::Path;
 use std::sync::Arc;

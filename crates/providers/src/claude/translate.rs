@@ -9,9 +9,10 @@ mod turn;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use chartroom_protocol::ids::{SessionId, TurnId};
+use chartroom_protocol::ids::{CallId, SessionId, TurnId};
+use chartroom_protocol::lsp::ToldDiagnostics;
 use chartroom_protocol::stream::{ErrorDetail, ResponseStatus, StreamEvent, StreamEventEnvelope};
 use chartroom_sessions::Now;
 use serde_json::Value;
@@ -67,6 +68,8 @@ pub struct Translator {
     turn: Option<Turn>,
     model: String,
     waiting: VecDeque<Value>,
+    /// What the agent was told between turns, by the call whose result is still to come.
+    told: BTreeMap<CallId, ToldDiagnostics>,
     spending: Spending,
     /// Whether a note is shown that the next sign of life clears.
     noted: bool,
@@ -83,6 +86,7 @@ impl Translator {
             turn: None,
             model: String::new(),
             waiting: VecDeque::new(),
+            told: BTreeMap::new(),
             spending: Spending::default(),
             noted: false,
             interrupting: false,
@@ -92,6 +96,11 @@ impl Translator {
     /// Tells that a message for this turn is about to be written. Its user line carries the turn id as `uuid`.
     pub fn expect(&mut self, turn_id: TurnId) {
         self.expected.push_back(turn_id);
+    }
+
+    /// Tells what the agent was told about errors after these calls; it is shown with their results.
+    pub fn told(&mut self, told: BTreeMap<CallId, ToldDiagnostics>) {
+        self.turn.as_mut().map_or(&mut self.told, |turn| &mut turn.told).extend(told);
     }
 
     /// Tells that an interrupt was asked for, so that an error that ends the turn is no error.
@@ -274,7 +283,7 @@ impl Translator {
         };
         let event = self.response_start();
         translated.push(Translated::Event(Box::new(self.envelopes.wrap(&turn_id, timestamp, event))));
-        self.turn = Some(Turn::new(turn_id));
+        self.turn = Some(Turn::new(turn_id, std::mem::take(&mut self.told)));
     }
 
     fn response_start(&self) -> StreamEvent {

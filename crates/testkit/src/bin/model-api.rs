@@ -2,7 +2,7 @@
 //!
 //! Prints one line with its addresses as JSON. On stdin: `open NAME` opens a gate, `reached NAME` answers
 //! `reached NAME` once a stream waits there, `keep NAME JSON` keeps a reply for `[[answer:NAME]]` and answers
-//! `kept NAME`. Ends with stdin.
+//! `kept NAME`, `last` answers the body of the last request. Ends with stdin.
 
 use std::io::Write as _;
 
@@ -21,6 +21,10 @@ async fn main() -> std::io::Result<()> {
             Some(("reached", gate)) => {
                 api.reached(gate).await;
                 say(&line)?;
+            }
+            None if line == "last" => {
+                let last = api.requests().into_iter().last();
+                say(&last.map_or_else(String::new, |request| request.body.to_string()))?;
             }
             _ => say(&format!("unknown: {line}"))?,
         }

@@ -109,14 +109,20 @@ impl Writer {
             }
             Block::Tool { name, input } => {
                 let arguments = input.to_string();
-                let item = json!({"type": "function_call", "id": id, "call_id": call_id, "name": name, "arguments": ""});
+                let mut item = json!({"type": "function_call", "id": id, "call_id": call_id, "name": name, "arguments": ""});
+                // Codex groups the tools of an MCP server under a name of their own: `mcp__server/tool`.
+                if let Some((namespace, name)) = name.split_once('/') {
+                    item["namespace"] = json!(namespace);
+                    item["name"] = json!(name);
+                }
                 self.added(index, &item).await;
                 for piece in json_deltas(&arguments) {
                     self.send(json!({"type": "response.function_call_arguments.delta", "item_id": id,
                         "output_index": index, "delta": piece}))
                         .await;
                 }
-                json!({"type": "function_call", "id": id, "call_id": call_id, "name": name, "arguments": arguments})
+                item["arguments"] = json!(arguments);
+                item
             }
             Block::Patch(text) => {
                 let item = json!({"type": "custom_tool_call", "id": id, "call_id": call_id, "name": "apply_patch", "input": ""});

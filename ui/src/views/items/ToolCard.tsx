@@ -63,6 +63,13 @@ export function ToolCard(props: { session: Session; call: ToolCall }) {
             {counts => <Counts added={counts().added} removed={counts().removed} />}
           </Show>
         </span>
+        <Show when={line().told}>
+          {told => (
+            <span class="tool-told" classList={{ 'failed-text': told().failed }} title="The agent was told">
+              {told().text}
+            </span>
+          )}
+        </Show>
         <Show when={took() !== undefined && (took() ?? 0) >= 100}>
           <span class="tool-time quiet">{duration(took() ?? 0)}</span>
         </Show>

@@ -5,6 +5,7 @@ import type { Session } from '../../store/session'
 import { bytes } from '../../text/format'
 import { commandOf, planOf, type Step, type ToolCall, text } from '../../tools/describe'
 import { diffsOf } from '../../tools/diff'
+import { createFold } from '../folds'
 import { Icon } from '../Icon'
 import { Markdown } from '../Markdown'
 import { Diff } from './Diff'
@@ -36,6 +37,8 @@ export function ShellBody(props: Props) {
 export function EditBody(props: Props) {
   const diffs = () => diffsOf(props.call)
   const failed = () => props.call.toolOutputIsError || diffs().length === 0
+  // Another program's word on the change; ours is told apart.
+  const remarks = () => !props.call.detail?.diagnostics && /error|warning/i.test(props.call.toolOutput ?? '')
   // The card's own line names one file and its counts; several need their own heads.
   const named = () => !failed() && props.call.status === 'complete' && props.call.detail?.diffs?.length === 1
   return (
@@ -43,11 +46,34 @@ export function EditBody(props: Props) {
       <For each={diffs()}>
         {diff => <Diff session={props.session} itemId={props.call.itemId} diff={diff} headless={named()} />}
       </For>
-      <Show when={failed() || /error|warning/i.test(props.call.toolOutput ?? '')}>
+      <Told session={props.session} call={props.call} />
+      <Show when={failed() || remarks()}>
         <Output session={props.session} itemId={props.call.itemId} text={props.call.toolOutput} />
       </Show>
       <CutNote call={props.call} />
     </>
+  )
+}
+
+/** What the agent was told about errors after its change, word for word. */
+function Told(props: Props) {
+  const [open, toggle] = createFold(props.session, `told ${props.call.itemId}`, () => false)
+  return (
+    <Show when={props.call.detail?.diagnostics}>
+      {told => (
+        <>
+          <button type="button" class="fold-button told" aria-expanded={open()} onClick={toggle}>
+            <span class="chevron" classList={{ open: open() }}>
+              <Icon name="chevron" size={12} />
+            </span>
+            What the agent was told
+          </button>
+          <Show when={open()}>
+            <Verbatim class="told-text" text={told().text} />
+          </Show>
+        </>
+      )}
+    </Show>
   )
 }
 

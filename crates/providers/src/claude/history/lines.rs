@@ -1,6 +1,7 @@
 //! The lines of a session file into complete items: pure.
 
 use chartroom_protocol::ids::{CallId, ItemId, SessionId, TurnId};
+use chartroom_protocol::lsp::ToldDiagnostics;
 use chartroom_protocol::stream::Origin;
 use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
 use serde_json::Value;
@@ -17,12 +18,21 @@ pub(super) struct Lines {
     parent: Option<CallId>,
     /// Calls without a result yet, in order.
     calls: Vec<Upsert>,
+    /// Calls with their result: what the agent was told after them may follow.
+    answered: Vec<Upsert>,
     subagent: Option<(String, CallId, TurnId)>,
 }
 
 impl Lines {
     pub(super) fn new(session_id: SessionId) -> Self {
-        Self { session_id, turn_id: TurnId::from("history"), parent: None, calls: Vec::new(), subagent: None }
+        Self {
+            session_id,
+            turn_id: TurnId::from("history"),
+            parent: None,
+            calls: Vec::new(),
+            answered: Vec::new(),
+            subagent: None,
+        }
     }
 
     /// Makes the reader of a subagent's own file.
@@ -44,13 +54,33 @@ impl Lines {
         match text(line, "/type") {
             "user" => self.user(line),
             "assistant" => self.assistant(line),
+            "attachment" => {
+                self.attachment(line);
+                Vec::new()
+            }
             _ => Vec::new(),
         }
     }
 
-    /// Returns the calls that never got a result.
+    /// What a hook has told the model about errors stands on a line of its own after the tool's result.
+    fn attachment(&mut self, line: &Value) {
+        if text(line, "/attachment/type") != "hook_additional_context" {
+            return;
+        }
+        let texts = list(line, "/attachment/content").iter().filter_map(Value::as_str);
+        let Some(told) = { texts }.find_map(ToldDiagnostics::read) else { return };
+        let id = text(line, "/attachment/toolUseID");
+        let call = self.answered.iter_mut().find(|call| is_call(call, id)).map(|call| &mut call.body);
+        if let Some(UpsertBody::ToolCall { detail: Some(detail), .. }) = call {
+            detail.diagnostics = Some(told);
+        }
+    }
+
+    /// Returns what is still held back: the calls that never got a result come last.
     pub(super) fn finish(&mut self) -> Vec<Upsert> {
-        std::mem::take(&mut self.calls)
+        let mut items = std::mem::take(&mut self.answered);
+        items.append(&mut self.calls);
+        items
     }
 
     fn user(&mut self, line: &Value) -> Vec<Upsert> {
@@ -59,7 +89,11 @@ impl Lines {
             .filter(|block| text(block, "/type") == "tool_result")
             .collect();
         if !results.is_empty() {
-            return results.into_iter().filter_map(|result| self.result(line, result)).collect();
+            let answered: Vec<Upsert> =
+                results.into_iter().filter_map(|result| self.result(line, result)).collect();
+            self.answered.extend(answered);
+            // A subagent's own items come after its call.
+            return if self.subagent.is_some() { std::mem::take(&mut self.answered) } else { Vec::new() };
         }
         let Some(content) = prompt_text(line).filter(|_| self.parent.is_none()) else { return Vec::new() };
         let mut items = self.finish();
@@ -73,9 +107,7 @@ impl Lines {
 
     fn result(&mut self, line: &Value, result: &Value) -> Option<Upsert> {
         let id = text(result, "/tool_use_id");
-        let index = self.calls.iter().position(
-            |call| matches!(&call.body, UpsertBody::ToolCall { call_id, .. } if call_id.as_str() == id),
-        )?;
+        let index = self.calls.iter().position(|call| is_call(call, id))?;
         let mut call = self.calls.remove(index);
         let structured = line.get("toolUseResult");
         if let Some(agent) = structured.and_then(|result| optional_text(result, "/agentId")) {
@@ -105,7 +137,7 @@ impl Lines {
             return Vec::new();
         }
         let origin = if is_error { Origin::System } else { Origin::Agent };
-        let mut items = Vec::new();
+        let mut items = std::mem::take(&mut self.answered);
         for (index, block) in list(line, "/message/content").iter().enumerate() {
             match text(block, "/type") {
                 "text" => {
@@ -162,6 +194,10 @@ impl Lines {
             body,
         }
     }
+}
+
+fn is_call(item: &Upsert, id: &str) -> bool {
+    matches!(&item.body, UpsertBody::ToolCall { call_id, .. } if call_id.as_str() == id)
 }
 
 /// Returns what a person said in a `user` line; `None` if it is the CLI's own doing.
@@ -225,11 +261,13 @@ mod tests {
         match &item.body {
             UpsertBody::Message { content, origin, .. } => format!("{origin:?}: {content}"),
             UpsertBody::Thinking { content, .. } => format!("thinking: {content}"),
-            UpsertBody::ToolCall { tool_name, tool_arguments, tool_output, .. } => {
+            UpsertBody::ToolCall { tool_name, tool_arguments, tool_output, detail, .. } => {
+                let told = detail.as_ref().and_then(|detail| detail.diagnostics.as_ref());
                 format!(
-                    "{tool_name} {} -> {}",
+                    "{tool_name} {} -> {}{}",
                     Value::Object(tool_arguments.clone()),
-                    tool_output.as_deref().unwrap_or("?")
+                    tool_output.as_deref().unwrap_or("?"),
+                    told.map(|told| format!(", told {:?}", told.text)).unwrap_or_default(),
                 )
             }
         }
@@ -276,6 +314,41 @@ mod tests {
                 u1 a3 Read {"file_path":"/a"} -> text of a
                 u1 a5 Agent: Done.
                 u2 u2 User: thanks
+            "#]],
+        );
+    }
+
+    /// The lines of an edit and of a write beside it, as CLI 2.1.325 writes them, shortened.
+    #[test]
+    fn what_the_model_was_told_about_errors_stands_with_its_call() {
+        let told = |id: &str, text: &str| {
+            json!({"type": "attachment", "uuid": "x", "isSidechain": false, "attachment": {"type": "hook_additional_context",
+                "content": [text], "hookName": "PostToolUse:Write", "toolUseID": id, "hookEvent": "PostToolUse"}})
+        };
+        let write = |id: &str| json!({"type": "tool_use", "id": id, "name": "Write", "input": {}});
+        let result = |id: &str| json!([{"type": "tool_result", "tool_use_id": id, "content": "ok"}]);
+        check(
+            &[
+                user("u1", json!("go")),
+                assistant("a1", write("c1")),
+                assistant("a2", write("c2")),
+                assistant("a3", write("c3")),
+                user("r1", result("c1")),
+                told("c1", "<diagnostics file=\"a\">\nERROR [1:1] x\n</diagnostics>"),
+                user("r2", result("c2")),
+                told("c2", "<diagnostics file=\"b\">\nERROR [2:2] y\n</diagnostics>"),
+                told("c1", "a hook of the user's own that says something else"),
+                json!({"type": "attachment", "uuid": "x", "attachment": {"type": "date", "toolUseID": "c2"}}),
+                user("r3", result("c3")),
+                assistant("a4", json!({"type": "text", "text": "Done."})),
+                told("c3", "<diagnostics file=\"c\">\nERROR [3:3] too late\n</diagnostics>"),
+            ],
+            expect![[r#"
+                u1 u1 User: go
+                u1 a1 Write {} -> ok, told "<diagnostics file=\"a\">\nERROR [1:1] x\n</diagnostics>"
+                u1 a2 Write {} -> ok, told "<diagnostics file=\"b\">\nERROR [2:2] y\n</diagnostics>"
+                u1 a3 Write {} -> ok
+                u1 a4 Agent: Done.
             "#]],
         );
     }

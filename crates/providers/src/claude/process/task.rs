@@ -18,6 +18,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::codec::FramedRead;
 
+use super::told::Told;
 use super::{Command, ControlAnswer};
 use crate::agent_tools::{AgentTools, ToolUse};
 use crate::claude::control::{self, Permission};
@@ -47,6 +48,7 @@ pub(super) struct Task {
     n_asked: u64,
     /// Their permission requests that wait for a person.
     questions: BTreeMap<QuestionId, Permission>,
+    told: Told,
     options: SessionOptions,
 }
 
@@ -86,6 +88,7 @@ impl Task {
             asked: HashMap::new(),
             n_asked: 0,
             questions: BTreeMap::new(),
+            told: Told::default(),
             options: SessionOptions::default(),
         })
     }
@@ -208,6 +211,7 @@ impl Task {
                 return tracing::debug!(%start, length, "claude printed something that is no JSON");
             }
         };
+        self.translator.told(self.told.take());
         let now = self.pump.clock().now();
         for translated in self.translator.line(&now, &line) {
             self.apply(translated).await;
@@ -256,9 +260,11 @@ impl Task {
                 let agent_tools = self.agent_tools.clone();
                 let stdin = self.stdin.clone();
                 let cwd = self.project_dir.clone();
+                let told = self.told.clone();
                 tokio::spawn(async move {
                     let Some(agent_tools) = agent_tools else { return };
                     let response = answer_tool_request(agent_tools.as_ref(), &request, cwd).await;
+                    told.note(&request, &response);
                     if stdin.send(control::success(&request_id, &response)).await.is_err() {
                         tracing::debug!("claude was gone before its question was answered");
                     }

@@ -1,6 +1,7 @@
 //! Recorded lines of the real CLI (2.1.325, one of 2.1.197) in, upserts and turn events out.
 
-use chartroom_protocol::ids::{SessionId, TurnId};
+use chartroom_protocol::ids::{CallId, SessionId, TurnId};
+use chartroom_protocol::lsp::ToldDiagnostics;
 use chartroom_sessions::Now;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -127,6 +128,29 @@ fn tool_results_complete_their_call() {
         complete t1:0:1 tool Write toolu_msg_mock_0011_1 {"file_path":"/home/user/project/a.txt","content":"hello\n"} -> "The file /home/user/project/a.txt has been updated successfully. (file state is current in your context — no need to Read it back)" [Edit]
     "#]],
     );
+}
+
+#[test]
+fn what_the_agent_was_told_about_errors_comes_with_the_result_of_its_call() {
+    let lines = recorded("claude-tool");
+    let result =
+        lines.iter().position(|line| line["type"] == "user").expect("the recording has a tool result");
+    let told = |call: &str| {
+        let text = "<diagnostics file=\"a.txt\">\nERROR [1:1] x\nERROR [2:1] y\n</diagnostics>";
+        [(CallId::from(call), ToldDiagnostics::read(text).expect("two errors"))].into()
+    };
+    let mut story = Story::new();
+    story.apply(&lines[..result]);
+    story.translator.told(told("toolu_msg_mock_0011_1"));
+    story.translator.told(told("toolu_of_another"));
+    story.apply(&lines[result..=result]);
+    story.check(&expect![[r#"
+        started  t1 claude-code claude-opus-5-5
+        create   t1:0:0 message "I will use Write."
+        complete t1:0:0 message "I will use Write."
+        create   t1:0:1 tool Write toolu_msg_mock_0011_1 {"file_path":"/home/user/project/a.txt","content":"hello\n"}
+        complete t1:0:1 tool Write toolu_msg_mock_0011_1 {"file_path":"/home/user/project/a.txt","content":"hello\n"} -> "The file /home/user/project/a.txt has been updated successfully. (file state is current in your context — no need to Read it back)" [Edit, told 2 errors]
+    "#]]);
 }
 
 // TC-3.3d

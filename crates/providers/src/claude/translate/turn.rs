@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use chartroom_protocol::ids::{CallId, ItemId, TurnId};
+use chartroom_protocol::lsp::ToldDiagnostics;
 use chartroom_protocol::stream::{ErrorDetail, FinalizedItem, ItemType, Origin, ResponseStatus, StreamEvent};
 use serde_json::{Map, Value};
 
@@ -23,6 +24,8 @@ pub(super) struct Turn {
     /// Whole messages of subagents, by their id: ordinal and next block index.
     whole: HashMap<String, (u32, usize)>,
     calls: BTreeMap<String, Call>,
+    /// What the agent was told about errors, by the call whose result is still to come.
+    pub(super) told: BTreeMap<CallId, ToldDiagnostics>,
 }
 
 #[derive(Debug)]
@@ -58,7 +61,7 @@ struct Call {
 }
 
 impl Turn {
-    pub(super) fn new(id: TurnId) -> Self {
+    pub(super) fn new(id: TurnId, told: BTreeMap<CallId, ToldDiagnostics>) -> Self {
         Self {
             id,
             now: Duration::ZERO,
@@ -66,6 +69,7 @@ impl Turn {
             message: None,
             whole: HashMap::new(),
             calls: BTreeMap::new(),
+            told,
         }
     }
 
@@ -226,7 +230,8 @@ impl Turn {
         let duration = call.as_ref().map(|call| self.now.saturating_sub(call.since));
         let name = call.as_ref().map(|call| call.name.as_str()).unwrap_or_default();
         let arguments = call.as_ref().map(|call| &call.arguments);
-        let detail = detail::of_result(name, arguments, line.get("tool_use_result"), &output, duration);
+        let mut detail = detail::of_result(name, arguments, line.get("tool_use_result"), &output, duration);
+        detail.diagnostics = self.told.remove(&CallId::from(id)).or(detail.diagnostics);
         // Without a call of that id this is where the item begins; the processor names it `unknown_tool`.
         let ordinal = self.next_ordinal.saturating_sub(1);
         let item_id = ItemId(format!("{}:{ordinal}:tool:{id}", self.id));

@@ -1,0 +1,117 @@
+// A person sees what the agent was told about errors: the real claude, the real TypeScript.
+
+import { symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { writeClaudeSession } from './claudeFile.mjs'
+import { check, equal, idle, openFound, openSession, send, start, story, TOOLS } from './harness.mjs'
+
+const LSP = '[lsp]\nfirstTouchTimeout = 120000\ndiagnosticTimeout = 60000'
+const BROKEN = "export const price: number = 'ten'\nexport const name: string = 10\n"
+const ELSEWHERE =
+  'LSP errors detected in this file, please fix:\n<diagnostics file="src/a.ts">\nERROR [1:14] no\n</diagnostics>'
+
+/** Makes the project one that a TypeScript server serves. */
+async function typescript(at) {
+  const files = {
+    'package.json': '{"name":"shop"}\n',
+    'tsconfig.json': '{"compilerOptions":{"strict":true,"types":[]},"include":["src"]}\n',
+  }
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(at.project, name), text)
+  await symlink(path.join(TOOLS, 'ts7/node_modules'), path.join(at.project, 'node_modules'))
+}
+
+/** A conversation whose model was told of an error by a hook of its own. */
+function elsewhere() {
+  const diff = { path: '/shop/src/a.ts', added: 1, removed: 0, hunks: [] }
+  const detail = { kind: 'edit', diffs: [diff], diagnostics: { text: ELSEWHERE } }
+  const call = { callId: 'c1', toolName: 'Write', toolArguments: { file_path: diff.path }, toolOutput: 'ok' }
+  return {
+    entries: [
+      { type: 'message', origin: 'user', content: 'write it' },
+      { type: 'tool_call', ...call, detail },
+      { type: 'message', origin: 'agent', content: 'Done.' },
+    ],
+  }
+}
+
+/** What the model was told after its last call, by the request that it got. */
+async function toldToModel(real) {
+  const found = /LSP errors detected in this file.*?<\/diagnostics>/.exec(await real.model.lastRequest())
+  return found ? JSON.parse(`"${found[0]}"`) : undefined
+}
+
+/** A link for another browser. */
+async function link(page) {
+  const { code } = await page.evaluate(() =>
+    fetch('/api/launch', { method: 'POST' }).then(answer => answer.json()),
+  )
+  return `${new URL(page.url()).origin}/?token=${code}`
+}
+
+/** Opens what a card tells, and compares it word for word. */
+async function sees(page, file, count, told) {
+  const card = page.locator('.tool.edit', { hasText: file })
+  await card.waitFor()
+  equal(await card.locator('.tool-told').innerText(), count)
+  equal(await card.locator('.told-text').count(), 0, 'it is folded')
+  await card.getByRole('button', { name: 'What the agent was told' }).click()
+  equal(await card.locator('.told-text').innerText(), told, 'word for word')
+}
+
+async function write(page, real, name, content) {
+  const input = { file_path: path.join(real.project, 'src/price.ts'), content }
+  await real.model.keep(name, [{ tool: { name: 'Write', input } }])
+  await send(page, `[[answer:${name}]]`)
+  await page.getByRole('button', { name: /Allow once/ }).click()
+  await idle(page)
+}
+
+story('a person sees exactly what the agent was told about errors, also later', 'real', async stage => {
+  const real = await stage.real({ lsp: LSP, prepare: typescript, codex: false })
+  const page = await stage.page(real.url)
+  await start(page)
+  await write(page, real, 'broken', BROKEN)
+  const told = await toldToModel(real)
+  check(told?.includes("Type 'string' is not assignable to type 'number'."), `the model read ${told}`)
+  await sees(page, 'price.ts', '2 errors', told)
+  await stage.axe(page, 'an edit with errors')
+  await page.reload()
+  await sees(page, 'price.ts', '2 errors', told)
+  const second = await stage.page(await link(page))
+  await openSession(second, 'answer:broken')
+  await sees(second, 'price.ts', '2 errors', told)
+})
+
+story('an edit without errors says nothing of errors', 'real', async stage => {
+  const real = await stage.real({ lsp: LSP, prepare: typescript, codex: false })
+  const page = await stage.page(real.url)
+  await start(page)
+  await write(page, real, 'right', 'export const price = 10\n')
+  check((await toldToModel(real)) === undefined, 'the model was told something')
+  const card = page.locator('.tool.edit[data-outcome=passed]', { hasText: 'price.ts' })
+  await card.waitFor()
+  equal(await card.locator('.tool-told, .told').count(), 0)
+})
+
+story('a session that was made elsewhere shows what its agent was told', 'real', async stage => {
+  const real = await stage.real({ prepare: at => writeClaudeSession(at, elsewhere()) })
+  const page = await stage.page(real.url)
+  await openFound(page, 'write it')
+  await sees(page, 'a.ts', '1 error', ELSEWHERE)
+})
+
+story('Codex: what the edit tool told the agent is told on its card', 'real', async stage => {
+  const real = await stage.real({ lsp: LSP, prepare: typescript })
+  const page = await stage.page(real.url)
+  await start(page, 'Codex')
+  const input = { filePath: 'src/price.ts', content: BROKEN }
+  await send(page, `[[tool:mcp__chartroom/write_file:${JSON.stringify(input)}]]`)
+  await page.getByRole('button', { name: /Allow once/ }).click()
+  const card = page.locator('.tool[data-outcome=passed]', { hasText: 'write_file' })
+  await card.waitFor()
+  await idle(page)
+  equal(await card.locator('.tool-told').innerText(), '2 errors')
+  await card.locator('.tool-line').click()
+  const told = await toldToModel(real)
+  check(told !== undefined && (await card.innerText()).includes(told), `the model read ${told}`)
+})
