@@ -112,7 +112,7 @@ impl Tools for Toolbox {
 
     fn instructions(&self) -> Option<&'static str> {
         Some(
-            "Tools of the workspace: compiler diagnostics and navigation (lsp_*), code search by meaning and by words \
+            "Tools of the workspace: compiler diagnostics and navigation (lsp_*), code search by words and by identifier \
              with outline and call graph (search_codebase, file_outline, call_graph), and, where they are listed, \
              edits that report the errors they bring (edit_file, write_file, apply_patch). Paths are absolute or \
              relative to the workspace.",

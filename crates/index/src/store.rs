@@ -22,7 +22,7 @@ pub use error::{ProbeError, StoreError};
 ///
 /// `root` is always the canonical root as text; a store uses it as an opaque key.
 pub trait VectorStore: Send + Sync {
-    /// The provider's name as it stands in the fingerprint: `embedded`, `milvus`.
+    /// The provider's name as it stands in the fingerprint: `embedded`, ….
     fn provider(&self) -> &str;
 
     /// The roots that have a published generation, sorted. Membership is recovered from this and the markers.

@@ -189,6 +189,9 @@ fn join(prefix: &str, name: &str) -> String {
 }
 
 fn one_of(path: &str, given: &str, known: &[&str]) -> String {
+    if let [only] = known {
+        return format!("`{path}` must be \"{only}\"");
+    }
     let list = known.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
     let hint = nearest(given, known.iter().copied())
         .map_or_else(String::new, |near| format!(", did you mean \"{near}\"?"));
@@ -334,8 +337,10 @@ mod tests {
                 config.toml:5: unknown key `index.embedding.baseURL`, did you mean `index.embedding.baseUrl`?"#]],
         );
         check_text(
-            "[index]\nstore = { address = \"x\" }\n",
-            expect![[r#"config.toml:2: `index.store.provider` must be one of "embedded", "milvus""#]],
+            "[index]\nstore = { provider = \"milvus\", address = \"x\" }\n",
+            expect![[r#"
+                config.toml:2: unknown key `index.store.address`
+                config.toml:2: `index.store.provider` must be "embedded""#]],
         );
     }
 

@@ -66,10 +66,6 @@ impl IndexService {
         let embedder = Arc::from(crate::embed::from_config(&settings.config.embedding)?);
         let store: Arc<dyn VectorStore> = match &settings.config.store {
             StoreConfig::Embedded => Arc::new(EmbeddedStore::open(&settings.data)?),
-            StoreConfig::Milvus { .. } => {
-                let text = "this build has no milvus store; set index.store to { provider = \"embedded\" }";
-                return Err(OpenError::Store(StoreError::Unavailable(text.into())));
-            }
         };
         Self::with_parts(settings, store, embedder, Content::real())
     }

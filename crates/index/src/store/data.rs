@@ -226,7 +226,7 @@ pub struct Fingerprint {
     pub embedding_model: String,
     /// 0 for `none`.
     pub embedding_dimension: u32,
-    /// `embedded`, `milvus`.
+    /// `embedded`, ….
     pub vector_store_provider: String,
     /// `hybrid_v3`, `lexical_v3`.
     pub schema_version: String,

@@ -31,7 +31,7 @@ fn specs() -> Vec<ToolSpec> {
         .answering(answer_schema::<ManageIndexResponse>()),
         ToolSpec::reading(
             "search_codebase",
-            "Search an indexed codebase by meaning or by identifier. Operators at the start of the query: lang: path: -path: must: exclude:. Then use file_outline, call_graph or read_file on what it finds.",
+            "Search an indexed codebase by words or by identifier. Operators at the start of the query: lang: path: -path: must: exclude:. Then use file_outline, call_graph or read_file on what it finds.",
             input_schema::<SearchCodebaseParams>(),
         )
         .answering(answer_schema::<SearchCodebaseResponse>()),

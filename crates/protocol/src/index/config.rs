@@ -44,17 +44,6 @@ pub enum StoreConfig {
     /// SQLite below the data folder.
     #[default]
     Embedded,
-    /// A Milvus or Zilliz Cloud server.
-    Milvus {
-        /// `http://127.0.0.1:19530`, ….
-        address: String,
-        /// The environment variable that holds the token.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        token_env: Option<String>,
-        /// The database's name.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        database: Option<String>,
-    },
 }
 
 /// Whether indexed folders are watched for changes.

@@ -22,7 +22,7 @@ pub(super) fn check(config: &Config, data: &DataFolder, root: &CanonicalRoot) ->
             IndexStatus::NotReady | IndexStatus::Blocked => (State::Ok, answer.message, None),
             IndexStatus::NotIndexed => (
                 State::Missing,
-                "not indexed: agents find nothing by meaning here".to_owned(),
+                "not indexed: agents cannot search the code here".to_owned(),
                 Some("chartroom index create ."),
             ),
             IndexStatus::RequiresReindex => (State::Wrong, answer.message, Some("chartroom index reindex .")),
