@@ -142,24 +142,28 @@ story('TC-8.3a: switching between a Claude and a Codex tab keeps each conversati
   }
 })
 
-story('TC-8.3b: opening a session that this server never had loads its whole history', 'real', async stage => {
-  const real = await stage.real({
-    prepare: async ({ claude }) => {
-      const session = await claude('[[say:first words]]')
-      await claude('[[say:second words]]', '--resume', session)
-    },
-  })
-  const page = await stage.page(real.url)
-  await openFound(page, 'say:first')
-  await page.locator('.message.agent', { hasText: 'second words' }).waitFor()
-  equal(
-    (await agentTexts(page)).map(text => text.trim()),
-    ['first words', 'second words'],
-  )
-  await send(page, '[[say:third words]]')
-  await page.locator('.message.agent', { hasText: 'third words' }).waitFor()
-  await idle(page)
-})
+story(
+  'TC-8.3b: opening a session that this server never had loads its whole history',
+  'real',
+  async stage => {
+    const real = await stage.real({
+      prepare: async ({ claude }) => {
+        const session = await claude('[[say:first words]]')
+        await claude('[[say:second words]]', '--resume', session)
+      },
+    })
+    const page = await stage.page(real.url)
+    await openFound(page, 'say:first')
+    await page.locator('.message.agent', { hasText: 'second words' }).waitFor()
+    equal(
+      (await agentTexts(page)).map(text => text.trim()),
+      ['first words', 'second words'],
+    )
+    await send(page, '[[say:third words]]')
+    await page.locator('.message.agent', { hasText: 'third words' }).waitFor()
+    await idle(page)
+  },
+)
 
 story('real: a permission of Claude is answered in the page', 'real', async stage => {
   const real = await stage.real()
