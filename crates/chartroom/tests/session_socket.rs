@@ -12,7 +12,7 @@ use chartroom_protocol::session::SessionState;
 use chartroom_protocol::turn::TurnStatus;
 use chartroom_protocol::upsert::{Upsert, UpsertStatus};
 use chartroom_protocol::ws::ServerFrame;
-use chartroom_sessions::fake::message;
+use chartroom_sessions::fake::{Keeps, message};
 use fake_server::FakeServer;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
@@ -233,7 +233,9 @@ async fn an_oversized_message_closes_the_socket_and_nothing_else() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn loading_a_session_brings_its_history_to_the_browser() {
     let server = FakeServer::start().await;
-    for (cli_type, fake) in [("claude-code", &server.claude), ("codex", &server.codex)] {
+    for (cli_type, fake, keeps) in
+        [("claude-code", &server.claude, Keeps::Ids), ("codex", &server.codex, Keeps::Words)]
+    {
         let id = server.create(cli_type).await;
         server.ask("POST", &format!("/api/session/{id}/kill"), json!({})).await;
         let session_id = SessionId::new(id.as_str());
@@ -246,7 +248,7 @@ async fn loading_a_session_brings_its_history_to_the_browser() {
                 &format!("said {n}"),
             )
         };
-        fake.remember(&session_id, (0..3).map(old).collect(), cli_type == "claude-code");
+        fake.remember(&session_id, (0..3).map(old).collect(), keeps);
         let mut socket = server.connect().await;
         socket.subscribe(&id, None).await;
         assert_eq!(server.ask("POST", &format!("/api/session/{id}/load"), json!({})).await.0, 200);
