@@ -1812,7 +1812,15 @@ removed: number,
  */
 modified: number, };
 
-export type ToldDiagnostics = { text: string, errors: number, 
+export type ToldDiagnostics = { 
+/**
+ * What it read, word for word.
+ */
+text: string, 
+/**
+ * How many errors are in it.
+ */
+errors: number, 
 /**
  * Warnings, infos and hints.
  */
