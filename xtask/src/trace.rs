@@ -1,5 +1,7 @@
-//! Traceability: every id of the seeds has a line, and every line names tests that exist.
+//! Traceability: every id of the seeds has a line, every line names tests that exist, and a Rust test has its ids in a
+//! comment directly above it.
 
+mod comments;
 mod ids;
 mod references;
 
@@ -64,6 +66,12 @@ pub(crate) fn run() -> anyhow::Result<()> {
             }
         }
     }
+    let named = entries.iter().flat_map(|(id, entry)| match entry {
+        Entry::Tests { tests } => tests.iter().map(|test| (*id, test.as_str())).collect(),
+        Entry::Word(_) | Entry::NotApplicable { .. } => Vec::new(),
+    });
+    let rust_tests = tests.iter().filter(|test| !test.starts_with("ui/")).cloned().collect();
+    problems.extend(comments::drift(named, &rust_tests)?);
     let known = ids::all();
     for id in entries.keys() {
         if !known.iter().any(|known| known == id) {

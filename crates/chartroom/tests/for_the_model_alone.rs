@@ -147,7 +147,7 @@ fn counters_are_in_the_debug_log_only_and_nothing_goes_to_the_network() {
     }
 }
 
-// BR-67, REQ-OBS-030
+// BR-67, REQ-OBS-030, BR-68
 #[test]
 fn the_servers_counters_are_shown_on_its_own_door_and_it_speaks_to_nobody_else() {
     let scene = Scene::trusted("good");

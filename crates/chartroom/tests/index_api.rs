@@ -63,6 +63,7 @@ impl Story {
 const POSTS: [&str; 5] =
     ["/api/index/manage", "/api/index/search", "/api/index/outline", "/api/index/calls", "/api/index/read"];
 
+// INDEX-READ-ok
 #[tokio::test(flavor = "multi_thread")]
 async fn every_route_answers_for_an_indexed_folder() {
     let story = Story::new();
@@ -108,6 +109,8 @@ async fn every_route_answers_for_an_indexed_folder() {
     assert_eq!(story.ask("/api/index", Value::Null).await["total"], 0);
 }
 
+// INDEX-MANAGE-REASON-not_indexed, INDEX-MANAGE-REASON-needs_create, INDEX-READ-not_indexed,
+// INDEX-READ-REASON-not_indexed
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_that_nobody_tracks_is_an_answer_and_a_path_that_is_not_there_is_none() {
     let story = Story::new();

@@ -48,6 +48,7 @@ impl Story {
     }
 }
 
+// INDEX-MANAGE-ok, INDEX-MANAGE-not_indexed, INDEX-MANAGE-blocked
 #[test]
 fn the_index_commands_follow_a_folder_through_its_life() {
     let story = Story::new();

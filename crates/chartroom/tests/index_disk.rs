@@ -138,6 +138,7 @@ fn digest(data: &Path, project: &Path) -> String {
 const NO_SPACE: &[&str] =
     &["No space left on device", "no space left", "disk is full", "File too large", "disk I/O error"];
 
+// INDEX-MANAGE-error
 #[test]
 fn a_full_disk_is_told_and_damages_nothing_and_space_makes_all_well() {
     let story = Story::new();

@@ -12,7 +12,7 @@ use story::{Place, Server, SleepingTool, lives};
 
 const BYPASS: Option<&str> = Some("bypassPermissions");
 
-// TC-8.1a
+// TC-8.1a, TC-7.1a
 #[tokio::test]
 async fn create_send_and_stream_with_thinking() {
     let place = Place::new().await;
@@ -65,7 +65,7 @@ async fn create_send_and_stream_with_thinking() {
     server.stop().await;
 }
 
-// TC-8.1b
+// TC-8.1b, TC-7.1c
 #[tokio::test]
 async fn a_tool_is_allowed_and_denied() {
     let place = Place::new().await;

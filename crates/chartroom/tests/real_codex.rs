@@ -13,7 +13,7 @@ use story::{Place, Server, SleepingTool, lives};
 
 const FULL_ACCESS: Option<&str> = Some("full-access");
 
-// TC-8.2a
+// TC-8.2a, TC-7.1b
 #[tokio::test]
 async fn create_send_and_stream_with_thinking() {
     let place = Place::new().await;
@@ -67,7 +67,7 @@ async fn create_send_and_stream_with_thinking() {
     server.stop().await;
 }
 
-// TC-8.2b
+// TC-8.2b, TC-7.1c
 #[tokio::test]
 async fn tools_with_permission_and_parallel() {
     let place = Place::new().await;

@@ -30,6 +30,7 @@ fn an_agent_that_is_not_installed_is_named_with_the_command_that_installs_it() {
     }
 }
 
+// TC-3.1c
 #[test]
 fn an_agent_that_exits_at_once_fails_the_creation_with_its_last_words() {
     let scene = Scene::fakes("exit");

@@ -93,7 +93,8 @@ async fn a_server_that_ignores_its_shutdown_is_ended() {
     assert_eq!(chaos("stubborn").await.0, ServerState::Active);
 }
 
-// BR-45, BR-46, BR-88, REQ-ARCH-010, REQ-ARCH-020, REQ-ARCH-030, REQ-START-010
+// BR-45, BR-46, BR-88, REQ-ARCH-010, REQ-ARCH-020, REQ-ARCH-030, REQ-START-010, BR-23, BR-49, BR-51, BR-72, BR-91,
+// REQ-NAV-020, REQ-NAVR-010, REQ-LIFE-050, REQ-ARCH-040, REQ-ARCH-070, REQ-ARCH-090, REQ-STATUS-010
 #[tokio::test]
 async fn the_service_answers_on_both_channels() {
     let household = Household::new("//- a.foo\nERR x\n", LspSetting::Enabled(config("good")));
@@ -175,7 +176,7 @@ async fn a_service_that_is_killed_in_mid_check_is_dead_and_says_so() {
     service.shutdown().await;
 }
 
-// EC-52, REQ-START-020
+// EC-52, REQ-START-020, BR-54, REQ-NAV-055
 #[tokio::test]
 async fn a_service_that_never_says_it_is_ready_is_dead() {
     let household = Household::new("//- a.foo\nERR x\n", LspSetting::default());

@@ -52,7 +52,7 @@ fn check_outside(root: &CanonicalRoot, path: impl AsRef<Path>) {
     assert!(matches!(place, Err(BoundaryError::Outside { .. })), "{place:?}");
 }
 
-// BR-33
+// BR-33, REQ-BOUNDARY-030
 #[test]
 fn paths_are_normalised_before_the_check() {
     let (_folder, root) = fixture();
@@ -89,7 +89,7 @@ fn dot_dot_that_leads_out_is_refused() {
     check_outside(&root, root.as_path().join("../outside/secret.txt"));
 }
 
-// EC-27
+// EC-27, REQ-BOUNDARY-030
 #[test]
 fn a_link_that_leads_out_is_refused() {
     let (folder, root) = fixture();

@@ -188,6 +188,7 @@ fn decide_row(state: EntryState, fingerprint: &str, running: &str, proof: &str) 
     format!("{:?}", decide(state, gate, is_running, given))
 }
 
+// INV-4
 #[test]
 fn invariant_4_the_fingerprint_gate_comes_first_and_indexing_second() {
     for (state, fingerprint, running, proof) in rows() {
@@ -207,6 +208,7 @@ fn invariant_4_the_fingerprint_gate_comes_first_and_indexing_second() {
     }
 }
 
+// ACC-7
 #[test]
 fn acceptance_7_a_failed_probe_never_changes_a_classification() {
     for (state, fingerprint, running, proof) in rows().filter(|row| row.3 == Proof::ProbeFailed) {
@@ -226,6 +228,7 @@ fn acceptance_7_a_failed_probe_never_changes_a_classification() {
     }
 }
 
+// ACC-8
 #[test]
 fn acceptance_8_a_fingerprint_mismatch_is_always_requires_reindex() {
     for running in [false, true] {

@@ -37,6 +37,7 @@ fn expect(probe: Result<Option<Value>, ProbeError>, expected: Proof) {
     assert_eq!(check(probe, "/repo", &runtime()).proof, expected);
 }
 
+// INDEX-PROOF-valid
 #[test]
 fn a_marker_with_every_field_right_is_valid() {
     expect(Ok(Some(marker("/repo"))), Proof::Valid);
@@ -44,11 +45,13 @@ fn a_marker_with_every_field_right_is_valid() {
     assert_eq!(Proof::Valid.reason(), None);
 }
 
+// INDEX-PROOF-missing_marker_doc
 #[test]
 fn missing_marker_doc_is_a_successful_probe_that_found_nothing() {
     expect(Ok(None), Proof::StaleLocal(StaleReason::MissingMarkerDoc));
 }
 
+// INDEX-PROOF-invalid_marker_kind
 #[test]
 fn invalid_marker_kind_is_any_other_kind() {
     for kind in [json!("chartroom_index_completion_v0"), json!(""), json!(1), Value::Null] {
@@ -56,6 +59,7 @@ fn invalid_marker_kind_is_any_other_kind() {
     }
 }
 
+// INDEX-PROOF-invalid_payload
 #[test]
 fn invalid_payload_is_any_field_that_is_not_what_it_must_be() {
     for document in [
@@ -80,6 +84,7 @@ fn invalid_payload_is_any_field_that_is_not_what_it_must_be() {
     }
 }
 
+// INDEX-PROOF-path_mismatch
 #[test]
 fn path_mismatch_is_another_root_and_a_symlink_to_this_one_is_not() {
     expect(Ok(Some(marker("/repo2"))), Proof::StaleLocal(StaleReason::PathMismatch));
@@ -93,6 +98,7 @@ fn path_mismatch_is_another_root_and_a_symlink_to_this_one_is_not() {
     assert_eq!(checked.proof, Proof::Valid);
 }
 
+// INDEX-PROOF-fingerprint_mismatch
 #[test]
 fn fingerprint_mismatch_is_any_of_the_five_fields() {
     for (field, value) in [
@@ -110,6 +116,7 @@ fn fingerprint_mismatch_is_any_of_the_five_fields() {
     }
 }
 
+// INDEX-PROOF-probe_failed
 #[test]
 fn probe_failed_is_every_probe_that_could_not_be_completed() {
     let text = || "x".to_string();

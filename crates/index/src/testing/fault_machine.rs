@@ -194,11 +194,13 @@ const SEQUENCES: u32 = 2000;
 /// And on the embedded one, where each step goes to files.
 const EMBEDDED_SEQUENCES: u32 = 150;
 
+// ACC-1
 #[test]
 fn no_sequence_of_actions_faults_and_kills_breaks_a_promise() {
     run(SEQUENCES, |_| MemoryStore::default());
 }
 
+// ACC-1
 #[test]
 fn no_sequence_on_the_embedded_store_breaks_a_promise() {
     run(EMBEDDED_SEQUENCES, |data| EmbeddedStore::open(data).unwrap());

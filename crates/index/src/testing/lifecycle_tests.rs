@@ -9,6 +9,7 @@ use crate::lease::LeaseError;
 use crate::lifecycle;
 use crate::sync::{self, Purpose};
 
+// INDEX-MANAGE-ok
 #[test]
 fn create_then_status_then_search() {
     let bench = Bench::new();
@@ -25,6 +26,7 @@ fn create_then_status_then_search() {
     assert_eq!(bench.search("gamma").unwrap().freshness_decision.unwrap().mode, FreshnessMode::SkippedRecent);
 }
 
+// INDEX-MANAGE-not_ready, INDEX-MANAGE-REASON-indexing
 #[test]
 fn while_a_build_runs_every_mutation_is_not_ready() {
     let bench = Bench::new();
@@ -75,6 +77,7 @@ fn a_build_that_begins_under_a_sync_s_hands_is_told_as_one_that_ran_before() {
     assert_eq!((freshness.decision.mode, freshness.conflict.is_none()), (FreshnessMode::Synced, true));
 }
 
+// INDEX-MANAGE-blocked, INDEX-MANAGE-REASON-mutation_in_progress
 #[test]
 fn any_other_mutation_in_progress_is_blocked() {
     let bench = Bench::indexed();
@@ -200,6 +203,7 @@ fn sync_follows_added_removed_and_modified_files() {
     }
 }
 
+// INDEX-MANAGE-not_indexed
 #[test]
 fn sync_answers_for_every_state() {
     let bench = Bench::new();
@@ -226,6 +230,7 @@ fn sync_answers_for_every_state() {
     assert!(bench.entry().is_some(), "a missing root keeps its entry");
 }
 
+// INDEX-MANAGE-REASON-unnecessary_reindex_ignore_only
 #[test]
 fn reindex_is_blocked_when_only_ignore_files_changed() {
     let bench = Bench::indexed();
@@ -306,6 +311,7 @@ fn options_are_kept_per_root_and_survive_a_restart() {
     assert_eq!(bench.manage_with(params, Ok(&[])).status, IndexStatus::Error, "a bad pattern is refused");
 }
 
+// INDEX-MANAGE-REASON-runtime_owner_conflict
 #[test]
 fn a_server_with_another_model_blocks_mutations_while_it_lives() {
     let bench = Bench::indexed();
@@ -325,6 +331,7 @@ fn a_server_with_another_model_blocks_mutations_while_it_lives() {
     assert_eq!(bench.manage(ManageAction::Sync).status, IndexStatus::Ok);
 }
 
+// INDEX-MANAGE-error
 #[test]
 fn bad_paths_get_clear_envelopes() {
     let bench = Bench::new();

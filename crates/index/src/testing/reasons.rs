@@ -13,6 +13,7 @@ fn outline_exactly(bench: &Bench, label: &str) -> FileOutlineResponse {
     tools::file_outline::outline(bench.core.read_context(), &params).unwrap()
 }
 
+// INDEX-READ-REASON-missing_sidecar
 #[test]
 fn missing_sidecar_is_not_ready_offers_a_reindex_and_leaves_search_alone() {
     let bench = Bench::indexed();
@@ -26,6 +27,7 @@ fn missing_sidecar_is_not_ready_offers_a_reindex_and_leaves_search_alone() {
     assert_eq!(bench.outline("a.rs").unwrap().status, IndexStatus::Ok);
 }
 
+// INDEX-READ-unsupported, INDEX-READ-REASON-unsupported_language
 #[test]
 fn unsupported_language_names_what_is_supported() {
     let bench = Bench::indexed();
@@ -43,6 +45,7 @@ fn unsupported_language_names_what_is_supported() {
     assert_eq!(outline.outline, None);
 }
 
+// INDEX-READ-not_found, INDEX-READ-REASON-missing_symbol
 #[test]
 fn missing_symbol_is_not_found_and_says_where_to_look() {
     let bench = Bench::indexed();
@@ -57,6 +60,7 @@ fn missing_symbol_is_not_found_and_says_where_to_look() {
     assert_eq!(outline_exactly(&bench, "nobody").status, IndexStatus::NotFound);
 }
 
+// INDEX-READ-ambiguous
 #[test]
 fn ambiguous_lists_every_symbol_of_the_label_and_one_is_ok() {
     let bench = Bench::new();
@@ -70,6 +74,7 @@ fn ambiguous_lists_every_symbol_of_the_label_and_one_is_ok() {
     assert_eq!(outline_exactly(&bench, "function beta").status, IndexStatus::Ok);
 }
 
+// INDEX-MANAGE-REASON-preflight_unknown
 #[test]
 fn preflight_unknown_goes_on_and_says_so() {
     let bench = Bench::indexed();

@@ -102,7 +102,7 @@ fn an_empty_or_failing_store_changes_no_membership_and_no_bytes() {
     }
 }
 
-// ISS-INDEX-STABILITY-F
+// ISS-INDEX-STABILITY-F, INDEX-PROOF-missing_marker_doc
 #[tokio::test]
 async fn a_stale_answer_is_an_ordinary_answer_and_mutates_nothing() {
     let bench = Bench::indexed();
@@ -125,7 +125,7 @@ async fn a_stale_answer_is_an_ordinary_answer_and_mutates_nothing() {
     assert_eq!(answer.structured.unwrap()["status"], "not_indexed");
 }
 
-// ISS-INDEX-STABILITY-G
+// ISS-INDEX-STABILITY-G, INDEX-PROOF-probe_failed
 #[test]
 fn probe_failures_never_flip_and_each_outcome_has_its_mapping() {
     let bench = Bench::indexed();
@@ -192,7 +192,7 @@ fn already_indexed_needs_a_searchable_entry_and_a_valid_proof() {
     assert_eq!(response.status, IndexStatus::Ok, "a failed probe is no proof: {}", response.human_text);
 }
 
-// INV-4
+// INV-4, INDEX-READ-not_ready, INDEX-READ-REASON-indexing
 #[test]
 fn requires_reindex_and_not_ready_stay_authoritative() {
     let bench = Bench::new();
@@ -385,7 +385,8 @@ fn a_failing_probe_downgrades_no_answer() {
     }
 }
 
-// ACC-8
+// ACC-8, INDEX-PROOF-fingerprint_mismatch, INDEX-MANAGE-requires_reindex, INDEX-MANAGE-REASON-requires_reindex,
+// INDEX-READ-requires_reindex, INDEX-READ-REASON-requires_reindex
 #[test]
 fn a_fingerprint_mismatch_is_requires_reindex_in_every_tool() {
     let mut bench = Bench::indexed();

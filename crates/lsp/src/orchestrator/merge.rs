@@ -118,7 +118,7 @@ mod tests {
         );
     }
 
-    // EC-24, EC-25, BR-4, BR-38, REQ-FMT-060, REQ-FMT-065
+    // EC-24, EC-25, BR-4, BR-38, REQ-FMT-060, REQ-FMT-065, REQ-FMT-066
     #[test]
     fn exactly_the_asked_severities_are_kept() {
         let all = || {

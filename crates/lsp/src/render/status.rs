@@ -85,7 +85,7 @@ mod tests {
         }
     }
 
-    // EC-41, BR-41, REQ-STATUS-045
+    // EC-41, BR-41, REQ-STATUS-045, REQ-STATUS-010
     #[test]
     fn servers_are_listed_by_id() {
         let mut active = server("typescript", ServerState::Active);

@@ -206,14 +206,14 @@ fn false_switches_everything_off() {
     assert_eq!(serde_json::to_string(&LspSetting::Disabled).unwrap(), "false");
 }
 
-// EC-31, EC-32, BR-26, BR-27
+// EC-31, EC-32, BR-26, BR-27, REQ-CFG-015, REQ-CFG-020
 #[test]
 fn nothing_or_an_empty_table_is_enabled_with_the_defaults() {
     assert_eq!(setting("{}"), Ok(LspSetting::default()));
     assert_eq!(LspSetting::default().enabled(), Some(&LspConfig::default()));
 }
 
-// BR-27
+// BR-27, REQ-CFG-020
 #[test]
 fn there_is_no_enabled_flag_and_unknown_keys_are_named() {
     for (json, named) in [

@@ -200,7 +200,7 @@ async fn every_server_is_listed_with_its_state() {
     assert_eq!(rehearsal.status("gopls"), [ServerState::Untrusted]);
 }
 
-// EC-48, BR-85, REQ-CONC-020
+// EC-48, BR-85, REQ-CONC-020, BR-23, REQ-ARCH-040
 #[tokio::test(start_paused = true)]
 async fn a_question_comes_after_the_writes_before_it() {
     let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::pushing(&[300]))]);

@@ -89,7 +89,7 @@ fn lines_ascend() {
     );
 }
 
-// EC-17, BR-5, REQ-FMT-050, REQ-FMT-055
+// EC-17, BR-5, REQ-FMT-050, REQ-FMT-055, REQ-FMT-066
 #[test]
 fn twenty_are_shown_and_the_rest_counted() {
     let text = after_edit(&[file("a.ts", 1..=25)], Limits::default());
