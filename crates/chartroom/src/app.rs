@@ -120,14 +120,17 @@ impl App {
         })
     }
 
+    /// Returns the user's config as it was read at start.
     pub fn config(&self) -> &Config {
         &self.inner.config
     }
 
+    /// Returns the data folder.
     pub fn data(&self) -> &DataFolder {
         &self.inner.data
     }
 
+    /// Returns who may come in.
     pub fn access(&self) -> &Arc<Access> {
         &self.inner.access
     }
@@ -137,14 +140,17 @@ impl App {
         &self.inner.gate
     }
 
+    /// Returns the folders that the user added.
     pub fn projects(&self) -> &Projects {
         &self.inner.projects
     }
 
+    /// Returns the sessions.
     pub fn sessions(&self) -> &SessionService {
         &self.inner.sessions
     }
 
+    /// Returns the code index.
     pub fn index(&self) -> &IndexService {
         &self.inner.index
     }
@@ -164,6 +170,7 @@ impl App {
         &self.inner.notes
     }
 
+    /// Returns how long the server has been running.
     pub fn uptime(&self) -> Duration {
         self.inner.started.elapsed()
     }

@@ -30,6 +30,7 @@ use clap::{Parser, Subcommand};
 use crate::app::{ending, index as index_parts};
 use crate::exit::{Failure, Outcome, report};
 
+/// The command line; without a subcommand it serves.
 #[derive(Debug, Parser)]
 #[command(
     name = "chartroom",

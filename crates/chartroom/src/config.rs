@@ -24,11 +24,13 @@ pub(crate) use nearest::nearest;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Config {
+    /// Where the server listens.
     pub server: ServerConfig,
     /// Agents by the name the page shows for them. `claude-code` and `codex` are there without being named.
     pub agents: BTreeMap<String, AgentConfig>,
     /// `false` switches the language service off; a table sets it up; absent means enabled.
     pub lsp: LspSetting,
+    /// How code is indexed.
     pub index: IndexConfig,
 }
 
@@ -57,8 +59,10 @@ pub struct AgentConfig {
     /// Looked up on PATH, or an absolute path.
     #[serde(default)]
     pub command: Option<String>,
+    /// Come before the provider's own arguments.
     #[serde(default)]
     pub args: Vec<String>,
+    /// Added to the agent's environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// How to talk to it. `acp` for any agent that speaks the Agent Client Protocol.
@@ -85,10 +89,15 @@ pub enum AgentProtocol {
 pub struct AgentCommand {
     /// The key in the config, e.g. `claude-code`.
     pub name: String,
+    /// The program, by name or by its absolute path.
     pub command: String,
+    /// Passed as they are, without a shell.
     pub args: Vec<String>,
+    /// Added to the agent's environment.
     pub env: BTreeMap<String, String>,
+    /// What it speaks.
     pub protocol: AgentProtocol,
+    /// How many are kept started ahead of a session.
     pub warm_processes: Option<usize>,
 }
 
@@ -136,6 +145,7 @@ fn agent_command(
 /// Where the config file is, and what it held.
 #[derive(Debug, Clone, Default)]
 pub struct Loaded {
+    /// The config.
     pub config: Config,
     /// The file that was read; none when there is none.
     pub file: Option<PathBuf>,

@@ -8,20 +8,37 @@ use std::path::{Path, PathBuf};
 /// A data folder that cannot be used. Each message is one sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
+    /// Neither `CHARTROOM_HOME` nor a home folder is set.
     #[error("no home folder is known for the data; set CHARTROOM_HOME to a folder you can write")]
     NoHome,
+    /// The folder cannot be made or written.
     #[error(
         "the data folder {} cannot be written ({source}); mend its permissions or set CHARTROOM_HOME to a folder you can write",
         path.display()
     )]
-    Unwritable { path: PathBuf, source: io::Error },
+    Unwritable {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder stands where a file of ours belongs.
     #[error("{} is a folder, but should be a file of Chartroom's; move it away", path.display())]
-    Folder { path: PathBuf },
+    Folder {
+        /// Its path.
+        path: PathBuf,
+    },
+    /// Another server uses it.
     #[error(
         "another Chartroom{holder} already serves from the data folder {}; use that one, stop it, or set CHARTROOM_HOME to another folder",
         path.display()
     )]
-    InUse { path: PathBuf, holder: String },
+    InUse {
+        /// The folder.
+        path: PathBuf,
+        /// Who, as far as the lock tells.
+        holder: String,
+    },
 }
 
 /// An existing folder of mode 0700.
@@ -61,6 +78,7 @@ impl DataFolder {
         }
     }
 
+    /// Returns the folder itself.
     pub fn path(&self) -> &Path {
         &self.path
     }

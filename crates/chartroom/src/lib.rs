@@ -3,6 +3,8 @@
 //! `main` parses and hands over; [`http::run`] takes the listener and the shutdown signal as arguments, so that a
 //! test starts the real server on port 0.
 
+#![warn(missing_docs)]
+
 mod after_edit;
 mod agents;
 pub mod app;

@@ -35,6 +35,7 @@ pub enum Group {
 
 /// Some tools that belong together.
 pub trait ToolGroup: Send + Sync {
+    /// Returns which group of tools this is.
     fn group(&self) -> Group;
 
     /// Returns the tools that are there now.

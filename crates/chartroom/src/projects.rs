@@ -12,17 +12,27 @@ use tokio::sync::watch;
 /// What the user asked of a project and cannot have.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
+    /// The path is not absolute, does not exist or is no folder.
     #[error("{0}; give the absolute path of a folder that exists")]
     InvalidPath(String),
+    /// The folder is a project already.
     #[error("{0} is a project already")]
     Duplicate(String),
+    /// There is no such project.
     #[error("there is no project {0}; list the projects to see their ids")]
     NotFound(ProjectId),
     /// The person was shown another path than the one that would be trusted.
     #[error("the folder's real path is {real} now, not {shown}; look again before you trust it")]
-    Moved { real: String, shown: String },
+    Moved {
+        /// The project's real path now.
+        real: String,
+        /// The path that the person was shown.
+        shown: String,
+    },
+    /// The trust store refused or failed.
     #[error(transparent)]
     Trust(#[from] TrustError),
+    /// The session store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -3,6 +3,8 @@
 //! A tool either changes everything it was asked to, atomically, or nothing, and says why. What the language
 //! service adds follows the success message; its failures are never seen here.
 
+#![warn(missing_docs)]
+
 mod disk;
 mod feedback;
 mod nearest;
@@ -17,22 +19,55 @@ pub use tools::{Edits, all};
 /// Why an edit was not made. Every message is for the model: what was looked for, and what is there instead.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
+    /// The path is outside the workspace, or is no file of it.
     #[error("{0}")]
     Boundary(#[from] chartroom_workspace::BoundaryError),
+    /// There is no such file.
     #[error("{path} does not exist")]
-    Missing { path: String },
+    Missing {
+        /// As the caller named it.
+        path: String,
+    },
+    /// The path is a folder, or the file is read-only, binary, too large or not UTF-8.
     #[error("{path} {reason}")]
-    NotEditable { path: String, reason: String },
+    NotEditable {
+        /// As the caller named it.
+        path: String,
+        /// Which of these.
+        reason: String,
+    },
+    /// The text to replace is not in the file.
     #[error("the text was not found in {path}{nearest}")]
-    NotFound { path: String, nearest: String },
+    NotFound {
+        /// As the caller named it.
+        path: String,
+        /// The lines that are most like it.
+        nearest: String,
+    },
+    /// The text to replace is in the file more than once.
     #[error(
         "the text occurs {count} times in {path} (lines {lines}); give more of its surroundings, or set replaceAll"
     )]
-    Ambiguous { path: String, count: usize, lines: String },
+    Ambiguous {
+        /// As the caller named it.
+        path: String,
+        /// How often.
+        count: usize,
+        /// On which lines.
+        lines: String,
+    },
+    /// The arguments do not have the tool's shape.
     #[error("{0}")]
     Arguments(String),
+    /// The patch cannot be read, or does not fit the files.
     #[error("the patch is not readable: {0}")]
     Patch(String),
+    /// The file could not be read or written; nothing was changed.
     #[error("{path} could not be written: {error}; nothing was changed")]
-    Io { path: String, error: std::io::Error },
+    Io {
+        /// As the caller named it.
+        path: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
 }

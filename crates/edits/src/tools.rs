@@ -104,6 +104,7 @@ struct Target {
 }
 
 impl<C: Checker> Edits<C> {
+    /// Returns the tools for one workspace.
     pub fn new(root: CanonicalRoot, checker: C) -> Self {
         Self { root, checker }
     }

@@ -19,11 +19,13 @@ pub use traverse::{Direction, Neighbourhood, traverse};
 pub struct Reference {
     /// The definition it stands in, as a place in the file's symbols; none at the top level.
     pub from: Option<u32>,
+    /// The last segment of what is called.
     pub name: String,
     /// What stands in front of the name: `a.b` of `a.b.name()`.
     pub qualifier: Option<String>,
     /// The qualifier is the object whose method this is (`self`, `this`).
     pub on_self: bool,
+    /// 1-based.
     pub line: u32,
 }
 
@@ -36,5 +38,6 @@ pub struct Import {
     pub module: String,
     /// What it is called there, when that is a name inside the module.
     pub name: Option<String>,
+    /// 1-based.
     pub line: u32,
 }

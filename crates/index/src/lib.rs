@@ -5,6 +5,8 @@
 //! rank) reads source and finds things in it. They meet in [`store`], which is plain data and two small traits, and
 //! in [`content`].
 
+#![warn(missing_docs)]
+
 mod service;
 pub mod tools;
 

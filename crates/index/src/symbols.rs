@@ -18,7 +18,9 @@ pub use walk::{Extracted, PARSE_BUDGET, extract};
 /// Lines of a file, 1-based and inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct LineSpan {
+    /// The first line, 1-based.
     pub start: u32,
+    /// The last line, inclusive.
     pub end: u32,
 }
 
@@ -39,21 +41,37 @@ impl LineSpan {
 #[serde(rename_all = "camelCase")]
 #[repr(u8)]
 pub enum SymbolKind {
+    /// A function that belongs to no type.
     Function = 0,
+    /// A function that belongs to a type.
     Method = 1,
+    /// A method that makes the type's values.
     Constructor = 2,
+    /// A class.
     Class = 3,
+    /// A struct, or a record.
     Struct = 4,
+    /// A union.
     Union = 5,
+    /// An enumeration.
     Enum = 6,
+    /// An interface.
     Interface = 7,
+    /// A trait.
     Trait = 8,
+    /// Rust's `impl` block.
     Impl = 9,
+    /// An alias of a type.
     Type = 10,
+    /// A module.
     Module = 11,
+    /// A namespace.
     Namespace = 12,
+    /// A macro.
     Macro = 13,
+    /// A constant or static at the top of a file or type.
     Constant = 14,
+    /// A property with code of its own.
     Property = 15,
 }
 
@@ -138,7 +156,9 @@ pub struct Symbol {
     /// `sym_` and 16 hex digits over path, kind, qualified name and ordinal: no line numbers, so that it survives
     /// edits above the definition.
     pub id: String,
+    /// What it is.
     pub kind: SymbolKind,
+    /// Its own name, without what it lies in.
     pub name: String,
     /// The name with the scopes around it, joined with dots in every language: `Server.run`.
     pub qualified: String,
@@ -146,6 +166,7 @@ pub struct Symbol {
     pub label: String,
     /// Labels of the nearest enclosing scopes, outermost first, at most two.
     pub breadcrumbs: Vec<String>,
+    /// Its definition, from the first line to the last.
     pub span: LineSpan,
     /// The enclosing definition, as a place in the same file's list.
     pub parent: Option<u32>,

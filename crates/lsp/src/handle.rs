@@ -46,12 +46,15 @@ const UNAVAILABLE: i64 = -32_001;
 /// How services are started: everything that a pool needs once.
 #[derive(Clone)]
 pub struct ServiceOptions {
+    /// What every process is started through.
     pub gate: SpawnGate,
+    /// The user's `lsp` setting.
     pub setting: LspSetting,
     /// Where the trust store is.
     pub data_dir: PathBuf,
     /// Our own program and what makes it the service, e.g. `["lsp-service"]`.
     pub program: PathBuf,
+    /// What makes our program the service.
     pub args: Vec<OsString>,
 }
 
@@ -63,6 +66,7 @@ pub struct ServicePool {
 }
 
 impl ServicePool {
+    /// Returns a pool; no service is started yet.
     pub fn new(options: ServiceOptions) -> Self {
         Self { options: Arc::new(options), services: Arc::default() }
     }
@@ -98,6 +102,7 @@ pub struct LspHandle {
 }
 
 impl LspHandle {
+    /// Returns the workspace that the service is for.
     pub fn root(&self) -> &CanonicalRoot {
         &self.shared.root
     }

@@ -13,22 +13,30 @@ use crate::registry::{Flavour, Program, Quirks, Server, flavour, flavour_of_tsc}
 /// What a server's name means for one project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
+    /// The absolute path.
     pub program: PathBuf,
+    /// The arguments that make it speak LSP over its pipes.
     pub args: Vec<String>,
+    /// What is different about it.
     pub quirks: Quirks,
 }
 
 /// Why a server cannot run, and what mends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absent {
+    /// Which kind of trouble it is.
     pub status: ServerState,
+    /// Why it cannot run, for people.
     pub reason: String,
+    /// The command that mends it.
     pub hint: Option<String>,
 }
 
 /// A started program and its pipes.
 pub struct Launched {
+    /// The server's output.
     pub read: Box<dyn AsyncRead + Send + Unpin>,
+    /// The server's input.
     pub write: Box<dyn AsyncWrite + Send + Unpin>,
     /// Nothing for a server in memory.
     pub child: Option<Child>,
@@ -50,6 +58,7 @@ pub struct GateLauncher {
 }
 
 impl GateLauncher {
+    /// Returns a launcher for the servers of one workspace.
     pub fn new(gate: SpawnGate, root: CanonicalRoot) -> Self {
         Self { gate, root }
     }

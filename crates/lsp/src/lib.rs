@@ -4,6 +4,8 @@
 //! language servers, and answers over a pipe. The [`handle`] is what the rest of Chartroom holds: it starts that
 //! process, shares it between all users of one root, and stays safe to call when it is dead.
 
+#![warn(missing_docs)]
+
 pub mod handle;
 pub mod launch;
 pub mod mcp;

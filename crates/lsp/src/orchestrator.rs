@@ -56,14 +56,17 @@ impl Orchestrator {
         })
     }
 
+    /// Returns the workspace.
     pub fn root(&self) -> &CanonicalRoot {
         &self.root
     }
 
+    /// Returns the user's settings.
     pub fn config(&self) -> &LspConfig {
         &self.config
     }
 
+    /// Returns the counters.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }

@@ -28,6 +28,7 @@ pub use typescript::{Flavour, flavour};
 /// One built-in server. What a project or a user changes is not here but in [`Server`].
 #[derive(Debug, Clone, Copy)]
 pub struct BuiltIn {
+    /// Names it in the config and in every status.
     pub id: &'static str,
     /// For people.
     pub language: &'static str,
@@ -35,27 +36,33 @@ pub struct BuiltIn {
     pub files: &'static [(&'static str, &'static str)],
     /// The nearest of these above a file is its project's root.
     pub markers: &'static [&'static str],
+    /// Which projects it is for.
     pub when: When,
     /// The first program that is found is taken.
     pub commands: &'static [Command],
     /// The command that installs it.
     pub install: &'static str,
+    /// What is different about it.
     pub quirks: Quirks,
     /// What it gets for `workspace/configuration`, by section.
     pub settings: fn(&Path) -> Value,
+    /// What is sent with `initialize` for a project root.
     pub initialization_options: fn(&Path) -> Value,
 }
 
 /// A program and its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Command {
+    /// Looked up in the project's tools, then on the PATH.
     pub program: &'static str,
+    /// What makes it speak LSP over its pipes.
     pub args: &'static [&'static str],
 }
 
 /// When a server is used for a file that it could serve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
+    /// Any project with a file of its kind.
     Always,
     /// Only below one of the markers: a linter without its config file reports nothing but trouble.
     InMarkedProject,
@@ -123,16 +130,25 @@ pub fn built_in() -> Vec<&'static BuiltIn> {
 /// A server as this user has it: a built-in one with the config laid over it, or one of the user's own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Server {
+    /// Names it in the config and in every status.
     pub id: String,
+    /// What it knows, for people.
     pub language: String,
+    /// False when the user switched it off.
     pub enabled: bool,
     /// File name ending (or whole name) → language id.
     pub files: BTreeMap<String, String>,
+    /// Files that mark a project's root.
     pub markers: Vec<String>,
+    /// Which projects it is for.
     pub when: When,
+    /// Where its program comes from.
     pub program: Program,
+    /// The command that installs it.
     pub install: String,
+    /// What is different about it.
     pub quirks: Quirks,
+    /// Added to its environment.
     pub env: BTreeMap<String, String>,
     built_in: Option<&'static str>,
     overrides: ServerSettings,
@@ -142,11 +158,22 @@ pub struct Server {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Program {
     /// The user's own words.
-    Configured { command: String, args: Vec<String> },
+    Configured {
+        /// The user's own word.
+        command: String,
+        /// The user's, or the built-in ones.
+        args: Vec<String>,
+    },
     /// The first of these that the project or PATH has.
-    Search { candidates: Vec<(String, Vec<String>)> },
+    Search {
+        /// Programs with their arguments, the preferred first.
+        candidates: Vec<(String, Vec<String>)>,
+    },
     /// By the version of TypeScript that the project has.
-    TypeScript { args: Option<Vec<String>> },
+    TypeScript {
+        /// The user's, if any.
+        args: Option<Vec<String>>,
+    },
 }
 
 impl Server {

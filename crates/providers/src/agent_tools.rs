@@ -46,9 +46,13 @@ pub(crate) const EDIT_TOOLS: [&str; 3] = ["edit_file", "write_file", "apply_patc
 /// A tool that has just run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolUse {
+    /// The tool by the agent's name for it.
     pub tool_name: String,
+    /// The arguments it ran with.
     pub input: Value,
+    /// What it answered, as the agent tells.
     pub response: Value,
+    /// The folder the agent works in.
     pub cwd: PathBuf,
 }
 

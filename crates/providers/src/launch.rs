@@ -17,6 +17,7 @@ use chartroom_workspace::{CanonicalRoot, ChildKind, GateError, ProgramQuery, Spa
 /// How an agent is called on this machine; from our defaults and the user's config, never from a project.
 #[derive(Debug, Clone)]
 pub struct AgentCommand {
+    /// The config key.
     pub cli_type: CliType,
     /// What a person calls it: "Claude Code".
     pub name: String,
@@ -24,6 +25,7 @@ pub struct AgentCommand {
     pub program_name: String,
     /// An absolute path or another name, from the config.
     pub program: Option<PathBuf>,
+    /// What comes before the provider's own arguments.
     pub args: Vec<OsString>,
     /// On top of what every agent inherits.
     pub env: BTreeMap<OsString, OsString>,

@@ -3,6 +3,8 @@
 //! Each provider translates its CLI's words into canonical stream events (pure), and lets the one processor of
 //! `sessions` make upserts of them. Processes start through the workspace's spawn gate only.
 
+#![warn(missing_docs)]
+
 pub mod acp;
 pub mod agent_tools;
 pub mod claude;

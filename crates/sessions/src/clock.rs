@@ -9,6 +9,7 @@ use tokio::time::Instant;
 pub struct Now {
     /// Time since some fixed start; never goes back.
     pub monotonic: Duration,
+    /// The wall clock's time, for what is written down.
     pub wall: jiff::Timestamp,
 }
 

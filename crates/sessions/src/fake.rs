@@ -25,17 +25,29 @@ const TIMESTAMP: &str = "2026-01-01T00:00:00.000Z";
 /// What the session asked of the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Call {
-    Send { turn_id: TurnId, message: SendParams },
+    /// A message was delivered.
+    Send {
+        /// The turn that it begins.
+        turn_id: TurnId,
+        /// What it said.
+        message: SendParams,
+    },
+    /// The running turn was to be stopped.
     Cancel,
+    /// A question was answered.
     Answer(AnswerParams),
+    /// Another model was wanted.
     SetModel(String),
+    /// Another permission mode was wanted.
     SetMode(String),
+    /// The agent was to end.
     Kill,
 }
 
 /// How the agents of a provider behave; changed at any time.
 #[derive(Debug, Clone, Default)]
 pub struct Behaviour {
+    /// The agent's program is not installed.
     pub missing: bool,
     /// Creating and loading fail with this.
     pub refuse: Option<ProviderError>,
@@ -79,10 +91,12 @@ pub struct FakeProvider {
 }
 
 impl FakeProvider {
+    /// Returns a provider that does what it is asked at once.
     pub fn new(cli_type: &str) -> Self {
         Self { cli_type: CliType::new(cli_type), shared: Arc::default() }
     }
 
+    /// Changes how it behaves from now on.
     pub fn behave(&self, change: impl FnOnce(&mut Behaviour)) {
         change(&mut lock(&self.shared.behaviour));
     }
@@ -97,6 +111,7 @@ impl FakeProvider {
         lock(&self.shared.histories).insert(session_id.clone(), (history, keeps));
     }
 
+    /// Sets the sessions that the user made outside.
     pub fn discovers(&self, sessions: Vec<DiscoveredSession>) {
         *lock(&self.shared.discovered) = sessions;
     }
@@ -205,6 +220,7 @@ impl FakeAgent {
         }
     }
 
+    /// Sends any output.
     pub async fn say(&self, output: ProviderOutput) {
         let sender = lock(&self.outputs).clone();
         if let Some(sender) = sender {
@@ -213,6 +229,7 @@ impl FakeAgent {
         }
     }
 
+    /// Says that a turn began.
     pub async fn start_turn(&self, turn_id: &TurnId) {
         self.say(ProviderOutput::Turn(TurnEvent::TurnStarted {
             turn_id: turn_id.clone(),
@@ -223,6 +240,7 @@ impl FakeAgent {
         .await;
     }
 
+    /// Says that a turn ended.
     pub async fn end_turn(&self, turn_id: &TurnId, status: TurnStatus) {
         self.say(ProviderOutput::Turn(TurnEvent::TurnComplete {
             turn_id: turn_id.clone(),
@@ -234,6 +252,7 @@ impl FakeAgent {
         .await;
     }
 
+    /// Says a message's text so far.
     pub async fn text(&self, turn_id: &TurnId, item: &str, status: UpsertStatus, content: &str) {
         let upsert = message(&self.session_id, turn_id, item, status, content);
         self.say(ProviderOutput::Upsert(upsert)).await;

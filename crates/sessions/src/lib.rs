@@ -3,6 +3,8 @@
 //! This crate knows no agent by name and speaks no HTTP: agents come in through [`Provider`], and whoever shows a
 //! conversation holds a [`SessionService`] and reads [`Feed`]s.
 
+#![warn(missing_docs)]
+
 mod actor;
 pub mod clock;
 mod feed;

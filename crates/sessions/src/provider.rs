@@ -65,8 +65,10 @@ pub trait AgentHandle: Send + Sync {
     /// Answers a pending question; `QUESTION_NOT_FOUND` when it is not pending any more.
     async fn answer(&self, params: AnswerParams) -> Result<(), ProviderError>;
 
+    /// Switches the model, from the next turn on.
     async fn set_model(&self, model: &str) -> Result<(), ProviderError>;
 
+    /// Switches the permission mode.
     async fn set_mode(&self, mode: &str) -> Result<(), ProviderError>;
 
     /// Tells what fills the context window, or nothing if the agent has no way to tell. May take a second, so it is
@@ -88,6 +90,7 @@ pub struct ProviderSession {
     /// could not begin it under its old id, this differs from the id asked for: it is kept, and the next
     /// [`LoadOptions`] have it as [`AGENTS_ID`] among the provider's options.
     pub session_id: SessionId,
+    /// What commands go to.
     pub handle: Arc<dyn AgentHandle>,
     /// What the agent says. Bounded by the provider: the session reads it promptly, whoever reads the session.
     pub outputs: mpsc::Receiver<ProviderOutput>,
@@ -100,6 +103,7 @@ pub struct History {
     /// A stream, because a session file may be larger than we want to hold in memory, and because nobody reads it
     /// where the journal has it all.
     pub items: BoxStream<'static, Upsert>,
+    /// How its turns are told from those that the journal has.
     pub turns: KnownBy,
 }
 
@@ -114,6 +118,7 @@ pub enum KnownBy {
 /// A turn by what was said in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaidTurn {
+    /// The id that its items carry.
     pub turn_id: TurnId,
     /// What the person said; empty if the agent began.
     pub message: String,
@@ -136,6 +141,7 @@ impl History {
 /// Everything that can come out of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProviderOutput {
+    /// An item's new state.
     Upsert(Upsert),
     /// A turn that the agent begins by itself comes with an id of the provider's making.
     Turn(TurnEvent),
@@ -153,25 +159,34 @@ pub enum ProviderOutput {
     /// a running turn ([`Pump::destroy`](crate::Pump::destroy) makes both). Closing the channel without it means
     /// the same with less to say.
     Exited {
+        /// How the agent ended, for people.
         message: String,
     },
 }
 
+/// What a new session starts with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateOptions {
     /// Canonical, existing and trusted.
     pub project_dir: PathBuf,
+    /// The agent's default when absent.
     pub model: Option<String>,
+    /// The agent's default when absent.
     pub mode: Option<String>,
+    /// Whatever else the provider takes.
     pub provider_options: Map<String, Value>,
 }
 
+/// What a session that exists is continued with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadOptions {
     /// Canonical, existing and trusted.
     pub project_dir: PathBuf,
+    /// The agent's default when absent.
     pub model: Option<String>,
+    /// The agent's default when absent.
     pub mode: Option<String>,
+    /// Whatever else the provider takes.
     pub provider_options: Map<String, Value>,
     /// The agent never ended a turn in it, and may not have kept it: then it begins it again under the same id.
     pub may_be_unkept: bool,
@@ -180,6 +195,7 @@ pub struct LoadOptions {
 /// A conversation that the user had with the agent outside Chartroom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscoveredSession {
+    /// The CLI's own id.
     pub session_id: SessionId,
     /// The first user message, in full or cut; [`title`](crate::provider::title) cuts it.
     pub first_message: String,

@@ -21,6 +21,7 @@ pub struct Pump {
 }
 
 impl Pump {
+    /// Returns a pump that nothing went through yet.
     pub fn new(config: ProcessorConfig, outputs: mpsc::Sender<ProviderOutput>) -> Self {
         Self {
             clock: Clock::start(),

@@ -68,10 +68,15 @@ impl SessionHandle {
 /// What a new session is to be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewSession {
+    /// The agent that runs it.
     pub cli_type: CliType,
+    /// The project whose folder it works in.
     pub project: StoredProject,
+    /// The agent's default when absent.
     pub model: Option<String>,
+    /// The agent's default when absent.
     pub mode: Option<String>,
+    /// Whatever else the provider takes.
     pub provider_options: Map<String, Value>,
 }
 
@@ -93,6 +98,7 @@ impl SessionService {
         }
     }
 
+    /// Returns the store that everything is written to.
     pub fn store(&self) -> &Store {
         &self.inner.store
     }

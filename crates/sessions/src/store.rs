@@ -39,16 +39,27 @@ pub use writer::Durability;
 /// Trouble with the store; each variant is mended differently.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
+    /// Another server uses this data folder.
     #[error("another chartroom uses {path}; stop it, or choose another data folder")]
-    Locked { path: PathBuf },
+    Locked {
+        /// The database file.
+        path: PathBuf,
+    },
+    /// The file can neither be used nor be set aside.
     #[error("cannot use {path}: {reason}")]
-    Unusable { path: PathBuf, reason: String },
+    Unusable {
+        /// The database file.
+        path: PathBuf,
+        /// Why, in SQLite's or the system's words.
+        reason: String,
+    },
     /// A full disk, a damaged page: the statement failed and its changes were taken back.
     #[error("{}", what_to_do(.0))]
     Database(Arc<rusqlite::Error>),
     /// The file beside the database that takes what sessions say.
     #[error("{}", what_to_do_with_the_tail(.0))]
     Tail(Arc<std::io::Error>),
+    /// The store's thread has ended.
     #[error("the store is closed")]
     Closed,
 }

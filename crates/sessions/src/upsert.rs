@@ -74,7 +74,9 @@ impl ProcessorConfig {
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "nearly every one is the large variant")]
 pub enum StreamOutput {
+    /// An item's new state.
     Upsert(Upsert),
+    /// A turn began or ended.
     Turn(TurnEvent),
 }
 
@@ -95,6 +97,7 @@ pub struct UpsertProcessor {
 }
 
 impl UpsertProcessor {
+    /// Returns a processor that has seen nothing yet.
     pub fn new(config: ProcessorConfig) -> Self {
         Self { config, turns: Turns::default(), items: Items::default() }
     }

@@ -1,5 +1,7 @@
 //! The rehearsal: fixtures, scripted fakes, scripted model APIs. For tests only, so it may panic with a clear word.
 
+#![warn(missing_docs)]
+
 pub mod fake_lsp;
 pub mod fakes;
 pub mod hostile;

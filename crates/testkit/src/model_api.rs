@@ -99,7 +99,9 @@ impl Drop for ModelApi {
 /// One request as the model got it.
 #[derive(Debug, Clone)]
 pub struct Recorded {
+    /// The path that was asked for.
     pub path: String,
+    /// The request's JSON.
     pub body: Value,
 }
 

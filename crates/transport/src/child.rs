@@ -29,6 +29,7 @@ use stderr::StderrTail;
 /// The program that keeps children: our own binary with its hidden subcommand, or a test's.
 #[derive(Clone, Debug)]
 pub struct Keeper {
+    /// The binary that has the `keeper` command: our own.
     pub program: PathBuf,
     /// What makes the program a keeper, e.g. `["keeper"]`.
     pub args: Vec<OsString>,
@@ -48,7 +49,9 @@ pub struct ChildSpec {
     pub label: String,
     /// An absolute path; no lookup is done.
     pub program: PathBuf,
+    /// Passed as they are, without a shell.
     pub args: Vec<OsString>,
+    /// The folder it starts in; it must exist.
     pub cwd: PathBuf,
     /// The whole environment.
     pub env: BTreeMap<OsString, OsString>,
@@ -59,20 +62,48 @@ pub struct ChildSpec {
 /// Why a child could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
+    /// The folder to start in is not there.
     #[error("{label} cannot start in {}: it is not a folder", cwd.display())]
-    Cwd { label: String, cwd: PathBuf },
+    Cwd {
+        /// The child's name in messages.
+        label: String,
+        /// The folder.
+        cwd: PathBuf,
+    },
+    /// The program was named by a relative path, which would depend on the folder.
     #[error("{label} cannot start: {} is not an absolute path", program.display())]
-    NotAbsolute { label: String, program: PathBuf },
+    NotAbsolute {
+        /// The child's name in messages.
+        label: String,
+        /// The path as it was given.
+        program: PathBuf,
+    },
+    /// The keeper could not be started.
     #[error("the keeper {} of {label} cannot start: {error}", program.display())]
-    Keeper { label: String, program: PathBuf, error: std::io::Error },
+    Keeper {
+        /// The child's name in messages.
+        label: String,
+        /// The keeper's binary.
+        program: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// The pipes to the child could not be made.
     #[error("the pipes of {label} cannot be made: {error}")]
-    Pipes { label: String, error: std::io::Error },
+    Pipes {
+        /// The child's name in messages.
+        label: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
 }
 
 /// How a child ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
+    /// It ended by itself with this status.
     Code(i32),
+    /// It was ended by this signal.
     Signal(i32),
     /// The command never ran: the reason, for the user.
     NotStarted(String),
@@ -101,7 +132,9 @@ impl std::fmt::Display for Exit {
 /// A running child. Dropping it ends the child and everything below it.
 #[derive(Debug)]
 pub struct Child {
+    /// Taken by whoever writes to it.
     pub stdin: Option<ChildStdin>,
+    /// Taken by whoever reads it.
     pub stdout: Option<ChildStdout>,
     /// The writer to its fd 3 and the reader of its fd 4, when asked for.
     pub extra: Option<(pipe::Sender, pipe::Receiver)>,

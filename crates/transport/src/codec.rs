@@ -36,28 +36,43 @@ pub enum Frame {
     /// The bytes of one message, not yet parsed.
     Message(Bytes),
     /// A message longer than the limit: its bytes were read and dropped.
-    Oversized { length: u64 },
+    Oversized {
+        /// Its length in bytes.
+        length: u64,
+    },
     /// Bytes that belong to no message: a start of them, and how many there were.
-    Garbage { start: Bytes, length: u64 },
+    Garbage {
+        /// Its first bytes, for a message to the user.
+        start: Bytes,
+        /// Its length in bytes.
+        length: u64,
+    },
 }
 
 /// One thing read from a child: a JSON message, or what stood in its place.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Received {
+    /// JSON.
     Message(Value),
     /// A frame that is not JSON: its start, and what the parser said.
     Malformed {
+        /// How it begins, for a message to the user.
         start: String,
+        /// Its length in bytes.
         length: u64,
+        /// What the parser says.
         error: String,
     },
     /// A message longer than the limit: its bytes were read and dropped.
     Oversized {
+        /// Its length in bytes.
         length: u64,
     },
     /// Bytes outside of any frame.
     Garbage {
+        /// How it begins, for a message to the user.
         start: String,
+        /// Its length in bytes.
         length: u64,
     },
 }
@@ -65,7 +80,9 @@ pub enum Received {
 /// A decoder of either framing, and an encoder for it.
 #[derive(Debug)]
 pub enum Codec {
+    /// One JSON value a line.
     Lines(Lines),
+    /// A `Content-Length` header before each value, as language servers speak.
     ContentLength(ContentLength),
 }
 

@@ -3,6 +3,8 @@
 //! Nothing here knows what a message means. [`spawn`] starts a process that cannot outlive us, [`codec`] cuts
 //! a byte stream into messages and keeps going after garbage, [`rpc`] pairs requests with answers.
 
+#![warn(missing_docs)]
+
 pub mod child;
 pub mod codec;
 pub mod keeper;

@@ -28,6 +28,7 @@ const STALLED: Duration = Duration::from_secs(60);
 pub struct PeerOptions {
     /// What the other side is called in the log.
     pub label: String,
+    /// How messages are told apart.
     pub framing: Framing,
     /// Messages longer than this are dropped and logged.
     pub max_message: usize,
@@ -95,14 +96,33 @@ impl Handler for () {}
 pub enum RpcError {
     /// The connection is gone; the request may or may not have been worked on.
     #[error("{label} closed the connection: {reason}")]
-    Closed { label: String, reason: String },
+    Closed {
+        /// The peer's name in messages.
+        label: String,
+        /// Why it closed.
+        reason: String,
+    },
+    /// No answer came in time; a late one is dropped.
     #[error("{label} did not answer {method} within {} ms", after.as_millis())]
-    Timeout { label: String, method: String, after: Duration },
+    Timeout {
+        /// The peer's name in messages.
+        label: String,
+        /// What was asked.
+        method: String,
+        /// How long it was waited for.
+        after: Duration,
+    },
     /// The other side answered with an error.
     #[error("{0}")]
     Response(#[from] ResponseError),
+    /// The parameters are not representable as JSON; nothing was sent.
     #[error("the parameters of {method} cannot be written as JSON: {error}")]
-    Params { method: String, error: String },
+    Params {
+        /// What would have been asked.
+        method: String,
+        /// What the serializer says.
+        error: String,
+    },
 }
 
 /// A cheap handle to a connection. Dropping the last one closes it.

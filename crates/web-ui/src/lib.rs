@@ -2,6 +2,8 @@
 //!
 //! `build.rs` built it; whoever serves it asks by path and gets bytes with what HTTP needs to say about them.
 
+#![warn(missing_docs)]
+
 use std::borrow::Cow;
 
 use rust_embed::RustEmbed;
@@ -24,7 +26,9 @@ pub struct File {
 /// The bytes of a file under one content coding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Form {
+    /// The value of `Content-Encoding`, or none.
     pub coding: Coding,
+    /// The content in this coding.
     pub bytes: Cow<'static, [u8]>,
     /// The value of `ETag`, quotes included; another one for each form.
     pub etag: String,
@@ -33,8 +37,11 @@ pub struct Form {
 /// A content coding, in the order in which we prefer them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Coding {
+    /// `br`.
     Brotli,
+    /// `gzip`.
     Gzip,
+    /// As it is.
     Identity,
 }
 

@@ -36,13 +36,30 @@ const DEPENDENCY_FOLDERS: &[&str] = &[
 /// Why a path is not let through.
 #[derive(Debug, thiserror::Error)]
 pub enum BoundaryError {
+    /// The real path is not below the root.
     #[error("{} is outside of the workspace {root}", path.display())]
-    Outside { path: PathBuf, root: CanonicalRoot },
+    Outside {
+        /// As it was given.
+        path: PathBuf,
+        /// The workspace.
+        root: CanonicalRoot,
+    },
+    /// The file belongs to a dependency, which is nobody's to edit or to check.
     #[error("{} belongs to a dependency, not to the workspace {root}", path.display())]
-    Dependency { path: PathBuf, root: CanonicalRoot },
+    Dependency {
+        /// As it was given.
+        path: PathBuf,
+        /// The workspace.
+        root: CanonicalRoot,
+    },
     /// The path cannot be followed to its end: a loop, a link to nowhere, a folder we may not read.
     #[error("{} cannot be resolved: {error}", path.display())]
-    Unresolvable { path: PathBuf, error: io::Error },
+    Unresolvable {
+        /// As it was given.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
 }
 
 /// Returns the place that a path means, which is inside the root.

@@ -39,13 +39,17 @@ pub enum ChildKind {
 /// What to start, for which workspace.
 #[derive(Clone, Debug)]
 pub struct SpawnRequest {
+    /// The workspace it is started for; its trust is checked.
     pub root: CanonicalRoot,
+    /// What it is, which decides about trust and environment.
     pub kind: ChildKind,
     /// What the child is called in the log and in messages.
     pub label: String,
     /// Absolute; from [`SpawnGate::resolve_program`].
     pub program: PathBuf,
+    /// Passed as they are, without a shell.
     pub args: Vec<OsString>,
+    /// The folder it starts in.
     pub cwd: PathBuf,
     /// Set on top of what the kind of child inherits. Only from our own code and the user's config.
     pub env: BTreeMap<OsString, OsString>,
@@ -79,15 +83,41 @@ impl SpawnRequest {
 pub enum GateError {
     /// The workspace is not trusted; the message has the command that mends it.
     #[error("{root} is not trusted: {what}; to trust it, run `chartroom trust {}`", quoted(root))]
-    Untrusted { root: CanonicalRoot, what: String },
+    Untrusted {
+        /// The workspace that is not trusted.
+        root: CanonicalRoot,
+        /// What would have been started.
+        what: String,
+    },
+    /// The program is nowhere to be found.
     #[error("{name} was not found ({}); install it or name its path in the config", looked_in)]
-    NotFound { name: String, looked_in: String },
+    NotFound {
+        /// The program as it was named.
+        name: String,
+        /// The places that were looked at.
+        looked_in: String,
+    },
+    /// The file is there and is no program.
     #[error("{} is not an executable file", program.display())]
-    NotExecutable { program: PathBuf },
+    NotExecutable {
+        /// Its path.
+        program: PathBuf,
+    },
+    /// The config names it by a relative path, which would depend on the folder.
     #[error("{} is a relative path; give an absolute path or a bare name", program.display())]
-    RelativeProgram { program: PathBuf },
+    RelativeProgram {
+        /// The path as it was given.
+        program: PathBuf,
+    },
+    /// The folder to start in cannot be used.
     #[error("the working folder {} cannot be used: {error}", cwd.display())]
-    Cwd { cwd: PathBuf, error: std::io::Error },
+    Cwd {
+        /// The folder.
+        cwd: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// The start itself failed.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
 }

@@ -42,24 +42,49 @@ const HARMLESS: &[&str] = &[
 /// Why git could not be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
+    /// The folder is in no work tree.
     #[error("{root} is not a git repository")]
-    NotARepository { root: CanonicalRoot },
+    NotARepository {
+        /// The folder.
+        root: CanonicalRoot,
+    },
+    /// git could not be started.
     #[error(transparent)]
     Gate(#[from] GateError),
+    /// git ended with an error.
     #[error("git {command} failed in {root}: {message}")]
-    Failed { root: CanonicalRoot, command: String, message: String },
+    Failed {
+        /// The folder.
+        root: CanonicalRoot,
+        /// The command line.
+        command: String,
+        /// What git said.
+        message: String,
+    },
+    /// git did not answer in time and was ended.
     #[error("git {command} in {root} did not answer within {} s", PATIENCE.as_secs())]
-    Timeout { root: CanonicalRoot, command: String },
+    Timeout {
+        /// The folder.
+        root: CanonicalRoot,
+        /// The command line.
+        command: String,
+    },
 }
 
 /// How a file differs from the last commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
+    /// New in the index.
     Added,
+    /// With other content than the last commit.
     Modified,
+    /// Gone since the last commit.
     Deleted,
+    /// Under another name in the last commit.
     Renamed,
+    /// Not known to git.
     Untracked,
+    /// In the middle of a merge.
     Conflicted,
 }
 
@@ -68,6 +93,7 @@ pub enum Change {
 pub struct ChangedFile {
     /// Absolute.
     pub path: PathBuf,
+    /// What happened to it.
     pub change: Change,
 }
 

@@ -21,6 +21,7 @@ pub enum HelperError {
     /// It is gone, or says what is no frame.
     #[error("{0}")]
     Died(String),
+    /// It did not end in time and was ended.
     #[error("it did not answer in time")]
     TooSlow,
 }

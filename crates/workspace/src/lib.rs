@@ -3,6 +3,8 @@
 //! A [`CanonicalRoot`] is a folder a user has opened. Every path from outside goes through [`boundary`], every
 //! process through the [`SpawnGate`], which asks the [`TrustStore`] each time.
 
+#![warn(missing_docs)]
+
 pub mod binary;
 pub mod boundary;
 pub mod gate;

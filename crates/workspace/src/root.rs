@@ -14,10 +14,20 @@ pub struct CanonicalRoot(Arc<Path>);
 /// Why a folder cannot be a root.
 #[derive(Debug, thiserror::Error)]
 pub enum RootError {
+    /// The folder is not there or may not be read.
     #[error("{} cannot be opened: {error}", path.display())]
-    Unreadable { path: PathBuf, error: std::io::Error },
+    Unreadable {
+        /// As it was given.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// It is a file.
     #[error("{} is not a folder", path.display())]
-    NotAFolder { path: PathBuf },
+    NotAFolder {
+        /// As it was given.
+        path: PathBuf,
+    },
 }
 
 impl CanonicalRoot {

@@ -20,21 +20,43 @@ use file::TrustFile;
 /// Why trust could not be changed or listed.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
+    /// The store could not be read or written.
     #[error("the trust store {} cannot be used: {error}; check the folder's owner and mode", path.display())]
-    Io { path: PathBuf, error: std::io::Error },
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// The folder contains our own data folder: who may write it could trust anything.
     #[error("{root} cannot be trusted: it contains Chartroom's own data folder {}, so that anything in it could trust itself; move the data folder with CHARTROOM_HOME or open a folder below", data.display())]
-    HoldsStore { root: CanonicalRoot, data: PathBuf },
+    HoldsStore {
+        /// The folder.
+        root: CanonicalRoot,
+        /// The data folder inside it.
+        data: PathBuf,
+    },
+    /// The path cannot be written down.
     #[error("{root} cannot be trusted: its path is not UTF-8; rename it")]
-    NotUtf8 { root: CanonicalRoot },
+    NotUtf8 {
+        /// The folder.
+        root: CanonicalRoot,
+    },
+    /// The folder is not there.
     #[error("{root} cannot be trusted: it is gone or was replaced while being asked")]
-    Gone { root: CanonicalRoot },
+    Gone {
+        /// The folder.
+        root: CanonicalRoot,
+    },
 }
 
 /// A folder the user trusts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrustedRoot {
+    /// The canonical path that was shown to the user.
     pub path: PathBuf,
+    /// Which folder that was: another one under the same path is not trusted.
     #[serde(flatten)]
     pub identity: Identity,
     /// Seconds since 1970.
@@ -44,7 +66,9 @@ pub struct TrustedRoot {
 /// What makes a folder that folder and not another at the same path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
+    /// The file system's number.
     pub device: u64,
+    /// The folder's number in it.
     pub inode: u64,
     /// Nanoseconds since 1970, where the file system knows: inode numbers are given out again.
     #[serde(default)]

@@ -76,28 +76,37 @@ impl Default for WalkOptions {
 /// One thing met on a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WalkEvent {
+    /// A file to look at.
     File(WalkedFile),
     /// A file that is larger than asked for.
     TooLarge {
+        /// Relative to the root.
         relative: String,
+        /// In bytes.
         size: u64,
     },
     /// A folder or file that could not be looked at: what is in it is unknown.
     Unreadable {
+        /// The file or folder.
         path: PathBuf,
+        /// What the system said.
         error: String,
     },
     /// A file or folder whose name is not UTF-8 and cannot be spoken of in JSON. A folder is not entered.
     NotUtf8 {
+        /// The path, as far as it can be shown.
         path: PathBuf,
     },
     /// A line of an ignore file that is not a pattern.
     BadPattern {
+        /// Which pattern, and why.
         error: String,
     },
     /// An ignore file that does not count: no regular file of the workspace, or beyond the limits.
     IgnoreFileLeftOut {
+        /// Relative to the root.
         relative: String,
+        /// Why its patterns do not count.
         reason: String,
     },
 }
@@ -105,9 +114,11 @@ pub enum WalkEvent {
 /// A regular file inside the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalkedFile {
+    /// The absolute path.
     pub path: PathBuf,
     /// From the root, with `/`.
     pub relative: String,
+    /// In bytes.
     pub size: u64,
     /// Nanoseconds since 1970, 0 where the file system does not know.
     pub modified: u128,

@@ -30,10 +30,23 @@ impl Overrides {
 /// A config that cannot be used. Each message names the file, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
+    /// The file is there and cannot be read.
     #[error("the config file {} cannot be read ({source}); mend its permissions or unset CHARTROOM_CONFIG", path.display())]
-    Unreadable { path: PathBuf, source: std::io::Error },
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Settings do not exist or have the wrong form.
     #[error("{}", sentence(path, problems))]
-    Wrong { path: PathBuf, problems: Vec<Problem> },
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// Each with its line.
+        problems: Vec<Problem>,
+    },
+    /// An environment variable, say.
     #[error("the config is wrong ({0}); correct the file that CHARTROOM_CONFIG names")]
     Other(String),
 }

@@ -55,6 +55,7 @@ pub struct Access {
 }
 
 impl Access {
+    /// Returns the doorkeeper of one token.
     pub fn new(token: Secret) -> Self {
         Self { token, codes: Mutex::default(), cookies: Mutex::default() }
     }
@@ -64,6 +65,7 @@ impl Access {
         &self.token
     }
 
+    /// Tells whether this is the token, in constant time.
     pub fn is_token(&self, given: &str) -> bool {
         self.token.matches(given)
     }
@@ -92,6 +94,7 @@ impl Access {
         Ok(Some(cookie))
     }
 
+    /// Tells whether this is a cookie that we gave out, in constant time.
     pub fn is_cookie(&self, given: &str) -> bool {
         let cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
         // All are looked at, so that the time does not tell which one was near.

@@ -9,20 +9,26 @@ use chartroom_protocol::error::{ErrorBody, ErrorCode, ErrorResponse};
 /// An answer that is not ok: a status, a code, and a sentence that says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiError {
+    /// The HTTP status.
     pub status: StatusCode,
+    /// What clients decide by.
     pub code: ErrorCode,
+    /// A sentence for people.
     pub message: String,
 }
 
 impl ApiError {
+    /// Returns an error with all its parts.
     pub fn new(status: StatusCode, code: ErrorCode, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into() }
     }
 
+    /// Returns a 400.
     pub fn bad_request(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, message)
     }
 
+    /// Returns a 404.
     pub fn not_found(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, code, message)
     }

@@ -34,8 +34,11 @@ pub enum Kind {
 
 /// One path with the methods it takes.
 pub struct Route {
+    /// The path, with its parameters in braces.
     pub path: String,
+    /// What it takes.
     pub methods: Vec<Method>,
+    /// Which checks it goes through.
     pub kind: Kind,
     router: MethodRouter<App>,
     paths: Paths,

@@ -16,6 +16,7 @@ const GENERATED_LINE: usize = 1_000;
 /// What the file system says about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileMeta {
+    /// In bytes.
     pub size: u64,
     /// The codebase asks for this file's extension explicitly.
     pub custom: bool,
@@ -26,9 +27,13 @@ pub struct FileMeta {
 pub enum Refusal {
     /// Keys, environment files, credentials: they must not reach an index or an embedding service.
     Secret,
+    /// Written by a package manager.
     Lockfile,
+    /// Written by a generator or a bundler.
     Generated,
+    /// Over the limit for one file.
     TooLarge,
+    /// It has bytes that no text has.
     Binary,
     /// No language claims the name.
     UnknownType,

@@ -18,8 +18,11 @@ use backoff::{Patience, Verdict};
 pub struct OpenAiConfig {
     /// With or without a trailing slash, up to and including `/v1`.
     pub base_url: String,
+    /// The model's name.
     pub model: String,
+    /// The length of its vectors.
     pub dimension: usize,
+    /// Sent as a bearer token; none for local servers.
     pub key: Option<String>,
     /// Texts in one request.
     pub batch: usize,
@@ -77,6 +80,7 @@ struct Row {
 }
 
 impl OpenAi {
+    /// Returns a client; nothing is asked yet.
     pub fn new(config: OpenAiConfig) -> Self {
         let agent = ureq::Agent::config_builder()
             .timeout_global(Some(config.timeout))

@@ -3,11 +3,14 @@
 /// A unit vector as signed bytes with the factor that brings them back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quantised {
+    /// One byte per dimension.
     pub values: Vec<i8>,
+    /// What a byte is multiplied with.
     pub scale: f32,
 }
 
 impl Quantised {
+    /// Rounds a vector.
     pub fn of(vector: &[f32]) -> Self {
         let largest = vector.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
         if largest == 0.0 || !largest.is_finite() {
@@ -19,6 +22,7 @@ impl Quantised {
         Self { values, scale }
     }
 
+    /// Returns the vector, as near as the bytes have it.
     pub fn to_floats(&self) -> Vec<f32> {
         self.values.iter().map(|value| f32::from(*value) * self.scale).collect()
     }
@@ -31,6 +35,7 @@ impl Quantised {
         bytes
     }
 
+    /// Reads what was stored; nothing when the bytes are no vector.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (scale, values) = bytes.split_first_chunk::<4>()?;
         let values = values.iter().map(|byte| i8::from_le_bytes([*byte])).collect();

@@ -7,8 +7,11 @@ use crate::store::{CallEdge, GenerationReader, StoreError, Symbol};
 /// Which way to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
+    /// Who calls the symbol.
     Callers,
+    /// Whom the symbol calls.
     Callees,
+    /// Either way.
     Both,
 }
 

@@ -7,14 +7,18 @@ pub struct Operators {
     pub lang: Vec<String>,
     /// gitignore patterns on the relative path.
     pub path: Vec<String>,
+    /// `-path:` globs; a file that matches one is left out.
     pub exclude_path: Vec<String>,
+    /// `must:` words; a result has all of them.
     pub must: Vec<String>,
+    /// `exclude:` words; a result has none of them.
     pub exclude: Vec<String>,
 }
 
 /// A query with its operators taken out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParsedQuery {
+    /// What stood before the words.
     pub operators: Operators,
     /// What is searched for; the whole query when nothing but operators was given.
     pub text: String,

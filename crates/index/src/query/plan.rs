@@ -5,20 +5,29 @@ use super::words::terms;
 /// What the words of a query look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Intent {
+    /// A name from the code.
     Identifier,
+    /// Names among words.
     Mixed,
+    /// Words only.
     Semantic,
+    /// Too little to tell.
     Uncertain,
 }
 
+/// How sure the intent is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confidence {
+    /// Every sign says the same.
     High,
+    /// Most signs do.
     Medium,
+    /// It is a guess.
     Low,
 }
 
 impl Intent {
+    /// Returns the word of the debug output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Identifier => "identifier",
@@ -30,6 +39,7 @@ impl Intent {
 }
 
 impl Confidence {
+    /// Returns the word of the debug output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::High => "high",
@@ -51,7 +61,9 @@ pub struct Term {
 /// How a query is answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
+    /// What is looked for.
     pub intent: Intent,
+    /// How sure that is.
     pub confidence: Confidence,
     /// Asks who uses something, not where it is defined.
     pub reference_seeking: bool,

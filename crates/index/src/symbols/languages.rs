@@ -124,6 +124,7 @@ impl Language {
         Self(&PLAIN)
     }
 
+    /// Returns the name that answers carry, e.g. `rust`.
     pub fn name(self) -> &'static str {
         self.0.name
     }

@@ -26,7 +26,9 @@ const MAX_BREADCRUMBS: usize = 2;
 pub struct Extracted {
     /// In the order of the file; a parent comes before its children.
     pub symbols: Vec<Symbol>,
+    /// Calls, in the order of the file.
     pub references: Vec<Reference>,
+    /// Imports, in the order of the file.
     pub imports: Vec<Import>,
 }
 

@@ -44,7 +44,10 @@ fn options(_root: &Path) -> Value {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flavour {
     /// TypeScript 7 and later: the compiler is the server.
-    Native { tsc: PathBuf },
+    Native {
+        /// The project's own compiler.
+        tsc: PathBuf,
+    },
     /// Before 7: a wrapper around tsserver, which refuses to start with 7.
     Wrapped,
 }

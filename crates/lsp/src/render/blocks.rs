@@ -14,8 +14,11 @@ const BEFORE_HEADING: &str = "\n\n";
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
+    /// Diagnostics of one file.
     pub per_file: usize,
+    /// Files beside the changed ones.
     pub other_files: usize,
+    /// Diagnostics of a whole answer.
     pub total: usize,
 }
 

@@ -21,8 +21,11 @@ use crate::timeouts::Timeouts;
 /// What an ACP provider is made of.
 #[derive(Clone)]
 pub struct AcpConfig {
+    /// How the agent is started.
     pub command: AgentCommand,
+    /// How long its answers are waited for.
     pub timeouts: Timeouts,
+    /// The tools that its sessions are given, if any.
     pub agent_tools: Option<AgentToolsFor>,
     /// Whether the agent keeps Codex's rollout files, from which sessions are found.
     pub keeps_rollouts: bool,
@@ -47,6 +50,7 @@ pub struct AcpProvider {
 }
 
 impl AcpProvider {
+    /// Returns a provider; nothing is started yet.
     pub fn new(gate: SpawnGate, config: AcpConfig) -> Self {
         Self { gate, config }
     }

@@ -21,7 +21,9 @@ use crate::json::{list, number, optional_text, text};
 /// What one update says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Translated {
+    /// A canonical event.
     Event(Box<StreamEventEnvelope>),
+    /// What the agent is doing, or that it is not any more.
     Note(Option<String>),
     /// Commands, modes or models changed: the update as it came.
     Options(Value),
@@ -66,6 +68,7 @@ enum ChunkKind {
 }
 
 impl Translator {
+    /// Returns a translator that has heard nothing yet.
     pub fn new(session_id: SessionId, provider_id: &str) -> Self {
         let envelopes = Envelopes::new(session_id);
         Self { envelopes, provider_id: provider_id.to_owned(), turn: None, context: None, noted: false }

@@ -24,10 +24,13 @@ use crate::timeouts::Timeouts;
 /// What a Claude provider is made of.
 #[derive(Clone)]
 pub struct ClaudeConfig {
+    /// How the CLI is started.
     pub command: AgentCommand,
+    /// How long its answers are waited for.
     pub timeouts: Timeouts,
     /// Initialised processes to keep per open project; `None` lets the machine's memory decide.
     pub warm_processes: Option<usize>,
+    /// The tools that its sessions are given, if any.
     pub agent_tools: Option<AgentToolsFor>,
 }
 
@@ -49,6 +52,7 @@ pub struct ClaudeProvider {
 }
 
 impl ClaudeProvider {
+    /// Returns a provider; nothing is started yet.
     pub fn new(gate: SpawnGate, config: ClaudeConfig) -> Self {
         let starter = Starter { gate, config: Arc::new(config) };
         let warm = WarmPool::new(starter.clone());

@@ -31,26 +31,34 @@ const WAITING_LINES: usize = 1000;
 /// What one line says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Translated {
+    /// A canonical event.
     Event(Box<StreamEventEnvelope>),
     /// For the status line; `None` clears it.
     Note(Option<String>),
     /// The head of a turn: what the process runs with.
     Init {
+        /// The model in use.
         model: String,
+        /// The permission mode in use.
         mode: String,
     },
     /// The CLI asks us something.
     Asked {
+        /// Repeated in the answer.
         request_id: String,
+        /// What the CLI wants.
         request: Value,
     },
     /// The CLI answers what we asked.
     Answered {
+        /// Ours.
         request_id: String,
+        /// The answer, or the CLI's error.
         outcome: Result<Value, String>,
     },
     /// The CLI does not wait for this answer any more.
     Withdrawn {
+        /// The request that needs no answer any more.
         request_id: String,
     },
 }
@@ -77,6 +85,7 @@ pub struct Translator {
 }
 
 impl Translator {
+    /// Returns a translator that has heard nothing yet.
     pub fn new(session_id: SessionId) -> Self {
         Self {
             envelopes: Envelopes::new(session_id),

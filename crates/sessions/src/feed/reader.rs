@@ -14,6 +14,7 @@ const MAX_BYTES: usize = 4 << 20;
 pub struct Frame {
     /// Set for what is in the journal.
     pub seq: Option<u64>,
+    /// The frame as it goes over the socket.
     pub json: Arc<str>,
 }
 

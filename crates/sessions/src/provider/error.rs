@@ -10,8 +10,11 @@ use chartroom_protocol::stream::ErrorDetail;
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
+    /// What the API answers with.
     pub code: ErrorCode,
+    /// A sentence for people that names the thing.
     pub message: String,
+    /// What was behind it, for the log.
     #[source]
     pub cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
@@ -28,6 +31,7 @@ impl ProviderError {
         self
     }
 
+    /// Returns the error for an agent that is not configured.
     pub fn unsupported_cli_type(cli_type: &CliType) -> Self {
         Self::new(
             ErrorCode::UnsupportedCliType,
@@ -35,6 +39,7 @@ impl ProviderError {
         )
     }
 
+    /// Returns the error for a session that nobody knows.
     pub fn session_not_found(session_id: &SessionId) -> Self {
         Self::new(ErrorCode::SessionNotFound, format!("there is no session {session_id}"))
     }
@@ -49,10 +54,12 @@ impl ProviderError {
         Self::new(ErrorCode::ProtocolError, message)
     }
 
+    /// Returns the error for a cancellation that the agent did not take.
     pub fn interrupt_failed(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InterruptFailed, message)
     }
 
+    /// Returns the error for a session that the agent did not open.
     pub fn create_failed(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::SessionCreateFailed, message)
     }

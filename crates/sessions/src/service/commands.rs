@@ -27,6 +27,7 @@ impl SessionService {
         self.ask(session_id, |reply| Command::Load { reply }).await
     }
 
+    /// Returns what a session is doing; its agent is not started for it.
     pub async fn status(&self, session_id: &SessionId) -> Result<SessionStatusResponse, ProviderError> {
         self.ask(session_id, |reply| Command::Status { reply }).await
     }
@@ -63,6 +64,7 @@ impl SessionService {
         Ok(QueueResponse { messages: handle.broadcast.current().queue })
     }
 
+    /// Changes a message that waits, and returns what still waits.
     pub async fn change_queue(
         &self,
         session_id: &SessionId,
@@ -74,14 +76,17 @@ impl SessionService {
         self.ask(session_id, |reply| Command::ChangeQueue { change, reply }).await
     }
 
+    /// Switches the model, from the next turn on.
     pub async fn set_model(&self, session_id: &SessionId, model: String) -> Result<(), ProviderError> {
         self.ask(session_id, |reply| Command::SetModel { model, reply }).await
     }
 
+    /// Switches the permission mode.
     pub async fn set_mode(&self, session_id: &SessionId, mode: String) -> Result<(), ProviderError> {
         self.ask(session_id, |reply| Command::SetMode { mode, reply }).await
     }
 
+    /// Gives a title of 1 to 200 characters; white space is collapsed.
     pub async fn set_title(&self, session_id: &SessionId, title: &str) -> Result<(), ProviderError> {
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         if title.is_empty() || title.chars().count() > 200 {
@@ -90,6 +95,7 @@ impl SessionService {
         self.ask(session_id, |reply| Command::SetTitle { title, reply }).await
     }
 
+    /// Puts a session away, or back into the list.
     pub async fn set_archived(&self, session_id: &SessionId, archived: bool) -> Result<(), ProviderError> {
         self.ask(session_id, |reply| Command::SetArchived { archived, reply }).await
     }

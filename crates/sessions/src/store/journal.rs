@@ -52,24 +52,33 @@ pub(super) const STATEMENTS: [&str; 8] =
 /// A row to be appended. The JSON is made once and goes to the readers as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRow {
+    /// The place in the session's sequence.
     pub seq: u64,
+    /// What the row is about.
     pub kind: RowKind,
     /// ISO 8601 UTC.
     pub at: String,
+    /// The payload as it goes over the socket.
     pub json: Arc<str>,
 }
 
+/// What a journal row is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowKind {
+    /// A state of this item.
     Upsert(ItemId),
+    /// A turn's begin or end.
     Turn,
 }
 
 /// A row as a reader takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalRow {
+    /// The place in the session's sequence.
     pub seq: u64,
+    /// Whether it is a turn's begin or end.
     pub is_turn: bool,
+    /// The payload as it was written.
     pub json: String,
 }
 
@@ -85,9 +94,11 @@ pub enum Backlog {
 /// The whole state up to `seq`, as JSON texts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HistoryPage {
+    /// The last place that is contained.
     pub seq: u64,
     /// The last upsert of each item, in the order the items appeared.
     pub entries: Vec<String>,
+    /// The turn events of the page, in order.
     pub turns: Vec<String>,
     /// The place before which there is more, if there is.
     pub earlier: Option<u64>,
@@ -98,6 +109,7 @@ pub struct HistoryPage {
 /// What a dead process left open.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OpenState {
+    /// The last place that was given out.
     pub last_seq: u64,
     /// Turns that began and have no end.
     pub turns: Vec<TurnEvent>,

@@ -10,6 +10,7 @@ use crate::provider::SaidTurn;
 /// The items of a session by their ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownItems {
+    /// The items that the journal has.
     pub item_ids: HashSet<String>,
     /// The turns that were begun here, in order, with what the person said.
     pub begun_here: Vec<(TurnId, String)>,

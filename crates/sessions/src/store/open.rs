@@ -14,21 +14,34 @@ use super::{Inner, Readers, Store, StoreError, room, rows, schema};
 
 /// An open store, and what had to be moved out of its way.
 pub struct Opened {
+    /// The store, ready for use.
     pub store: Store,
+    /// An older file that could not be used, if there was one.
     pub set_aside: Option<SetAside>,
 }
 
 /// A file that we could not use and did not touch, under its new name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetAside {
+    /// Where it is kept.
     pub kept_as: PathBuf,
+    /// Why it could not be used.
     pub reason: SetAsideReason,
 }
 
+/// Why a database file could not be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SetAsideReason {
-    Newer { version: u32 },
-    Damaged { finding: String },
+    /// A newer version of ours wrote it.
+    Newer {
+        /// The schema's number in it.
+        version: u32,
+    },
+    /// SQLite cannot read it.
+    Damaged {
+        /// What SQLite says.
+        finding: String,
+    },
 }
 
 impl std::fmt::Display for SetAside {

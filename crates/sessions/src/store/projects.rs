@@ -10,15 +10,18 @@ use super::{Durability, Store, StoreError};
 /// A folder that the user added. Whether it is trusted is not kept here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredProject {
+    /// Names it in every request.
     pub project_id: ProjectId,
     /// Canonical when it was added.
     pub path: PathBuf,
+    /// The last segment of the path.
     pub name: String,
 }
 
 /// The answer of [`Store::add_project`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AddedProject {
+    /// It is new, or was removed before.
     Added(StoredProject),
     /// The folder is a project already.
     Duplicate(StoredProject),

@@ -9,8 +9,11 @@ use super::{Durability, Store, StoreError, from_json, sessions, to_json};
 /// An accepted message. It stays here until the agent has taken it, so that no death of ours loses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredMessage {
+    /// Names it in changes of the queue.
     pub queued_id: QueuedId,
+    /// The id that its turn will have.
     pub turn_id: TurnId,
+    /// The message with its images.
     pub params: SendParams,
     /// ISO 8601 UTC.
     pub queued_at: String,

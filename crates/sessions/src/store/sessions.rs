@@ -9,17 +9,25 @@ use super::{Durability, Store, StoreError, from_json, to_json};
 /// A session as it is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredSession {
+    /// The CLI's own id.
     pub session_id: SessionId,
+    /// The agent that runs it.
     pub cli_type: CliType,
+    /// The project whose folder it works in.
     pub project_id: ProjectId,
     /// None until the first user message names it.
     pub title: Option<String>,
+    /// The model that was last in use, where the agent tells.
     pub model: Option<String>,
+    /// The permission mode that was last in use, where the agent tells.
     pub mode: Option<String>,
+    /// What it was created with, and what the provider must remember.
     pub provider_options: Map<String, Value>,
     /// ISO 8601 UTC, like the next.
     pub created_at: String,
+    /// ISO 8601 UTC.
     pub last_activity: String,
+    /// Put away by the user.
     pub archived: bool,
     /// Ended by a person: not on the list of active sessions until it is loaded again.
     pub killed: bool,
@@ -28,12 +36,19 @@ pub struct StoredSession {
 /// One change to a session; what it does not name stays.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionChange {
+    /// A new title.
     pub title: Option<String>,
+    /// Another model.
     pub model: Option<String>,
+    /// Another permission mode.
     pub mode: Option<String>,
+    /// ISO 8601 UTC.
     pub last_activity: Option<String>,
+    /// Put away, or back into the list.
     pub archived: Option<bool>,
+    /// Ended by the user, or begun again.
     pub killed: Option<bool>,
+    /// All of them; what was there before is replaced.
     pub provider_options: Option<Map<String, Value>>,
 }
 
@@ -68,6 +83,7 @@ impl Store {
         .await
     }
 
+    /// Returns a session's row.
     pub async fn session(&self, session_id: &SessionId) -> Result<Option<StoredSession>, StoreError> {
         let session_id = session_id.clone();
         self.read(move |connection| {
@@ -93,6 +109,7 @@ impl Store {
         .await
     }
 
+    /// Writes what is set, and leaves the rest alone.
     pub async fn change_session(
         &self,
         session_id: &SessionId,

@@ -23,8 +23,13 @@ use serde_json::Value;
 /// One answer of the model API.
 #[derive(Debug, Clone)]
 pub enum Answer {
+    /// The model answers.
     Reply(Reply),
-    Error { status: u16 },
+    /// The API fails.
+    Error {
+        /// The HTTP status.
+        status: u16,
+    },
 }
 
 impl From<Reply> for Answer {
@@ -36,30 +41,41 @@ impl From<Reply> for Answer {
 /// One streamed message.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Reply {
+    /// What the model says, in order.
     pub blocks: Vec<Block>,
+    /// How the stream ends.
     #[serde(default)]
     pub ending: Ending,
 }
 
+/// A part of what the model says.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Block {
+    /// Text for the user.
     Text(String),
     /// Text in pieces of our choosing, with gates between them.
     Pieces(Vec<Piece>),
+    /// Thinking before it.
     Thinking(String),
+    /// A tool call.
     Tool {
+        /// The tool.
         name: String,
+        /// Its arguments.
         input: Value,
     },
     /// Codex's freeform apply_patch tool.
     Patch(String),
 }
 
+/// A part of a text, as it is streamed.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Piece {
+    /// These characters.
     Text(String),
+    /// The stream stops until the test opens the gate of this name.
     Gate(String),
 }
 
@@ -73,9 +89,11 @@ impl Piece {
     }
 }
 
+/// How a stream ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ending {
+    /// As the API ends it.
     #[default]
     Stop,
     /// An error event in mid-stream, after the last block's text.
@@ -114,6 +132,7 @@ impl Reply {
 /// What the last user message asks for.
 #[derive(Debug, Clone, Default)]
 pub struct Prompt {
+    /// What the user said last.
     pub text: String,
     /// The text of the last tool result, when the conversation ends in one.
     pub tool_result: Option<String>,

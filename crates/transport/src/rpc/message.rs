@@ -5,12 +5,17 @@ use serde_json::{Map, Value, json};
 
 /// The error codes this crate answers with, and those that callers look for.
 pub mod codes {
+    /// The message is no request.
     pub const INVALID_REQUEST: i64 = -32600;
+    /// The peer does not know the method.
     pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// The parameters do not have the method's shape.
     pub const INVALID_PARAMS: i64 = -32602;
+    /// The peer failed.
     pub const INTERNAL_ERROR: i64 = -32603;
     /// Too many requests are being worked on.
     pub const BUSY: i64 = -32000;
+    /// The asker has cancelled (LSP's own code).
     pub const REQUEST_CANCELLED: i64 = -32800;
 }
 
@@ -18,8 +23,11 @@ pub mod codes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message} (code {code})")]
 pub struct ResponseError {
+    /// One of [`codes`], or the peer's own.
     pub code: i64,
+    /// A sentence for people.
     pub message: String,
+    /// More, in the peer's own form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }

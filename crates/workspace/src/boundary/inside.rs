@@ -25,17 +25,27 @@ pub struct Inside {
 /// Why a file was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
+    /// There is no such file.
     #[error("it does not exist")]
     Missing,
+    /// It is a folder.
     #[error("it is a folder")]
     Folder,
+    /// It is a pipe, a socket or a device.
     #[error("it is not a regular file")]
     NotAFile,
+    /// It is over the limit; nothing of it was read.
     #[error("it has {size} bytes, more than {limit}")]
-    TooLarge { size: u64, limit: u64 },
+    TooLarge {
+        /// In bytes.
+        size: u64,
+        /// In bytes.
+        limit: u64,
+    },
     /// A component of the way is a link now, or leads out.
     #[error("it was replaced by a link while it was opened")]
     Swapped,
+    /// What the system said.
     #[error("it cannot be read: {0}")]
     Io(io::Error),
 }

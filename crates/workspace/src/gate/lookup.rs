@@ -44,8 +44,11 @@ impl ProgramQuery {
 /// Where a program was found, which the status shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramSource {
+    /// The user's own config file names it.
     Config,
+    /// The project's own tools have it.
     Project,
+    /// It is on the PATH.
     Path,
 }
 
@@ -54,6 +57,7 @@ pub enum ProgramSource {
 pub struct ResolvedProgram {
     /// Absolute. Links are kept: many programs look at the name they were called by.
     pub path: PathBuf,
+    /// Where it was found.
     pub source: ProgramSource,
 }
 
