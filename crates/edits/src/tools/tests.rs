@@ -18,6 +18,8 @@ struct Scripted {
     errors: Vec<(&'static str, &'static str)>,
     before: Vec<(&'static str, &'static str)>,
     dead: bool,
+    /// Why no file is checked, if none is.
+    refuses: Option<&'static str>,
 }
 
 fn diagnostics(file: &str, messages: &[(&'static str, &'static str)]) -> FileDiagnostics {
@@ -51,7 +53,10 @@ impl Checker for &Scripted {
         let files: Vec<FileDiagnostics> = params
             .files
             .iter()
-            .map(|file| diagnostics(file.file_path.rsplit('/').next().unwrap(), errors))
+            .map(|file| FileDiagnostics {
+                refused: self.refuses.map(str::to_owned),
+                ..diagnostics(file.file_path.rsplit('/').next().unwrap(), errors)
+            })
             .collect();
         let others = match params.scope {
             CheckScope::Files => Vec::new(),
@@ -191,6 +196,19 @@ async fn deletes_and_renames_alone_check_and_start_nothing() {
     let text = call(&project, &checker, "apply_patch", json!({ "patch": patch })).await;
     assert_eq!(text, "Patched 2 files: a.ts, c.ts.");
     assert!(checker.asked.lock().unwrap().is_empty());
+}
+
+// REQ-GRACE-010
+#[tokio::test]
+async fn a_file_that_no_server_knows_is_edited_without_a_word() {
+    let project = Project::new("//- a.xyz\nx\n");
+    let checker =
+        Scripted { refuses: Some("no language server knows this kind of file"), ..Scripted::default() };
+    let edit = json!({ "filePath": "a.xyz", "oldText": "x", "newText": "y" });
+    assert_eq!(call(&project, &checker, "edit_file", edit).await, "Edited a.xyz (1 replacement).");
+    let write = json!({ "filePath": "b.xyz", "content": "z\n" });
+    assert_eq!(call(&project, &checker, "write_file", write).await, "Created b.xyz (1 line).");
+    assert_eq!((project.read("a.xyz"), project.read("b.xyz")), ("y\n".into(), "z\n".into()));
 }
 
 // EC-44, BR-13, BR-37, REQ-GRACE-050, REQ-GRACE-055, REQ-GRACE-010
