@@ -148,7 +148,16 @@ fn a_neighbour_whose_name_begins_alike_is_outside() {
 fn a_file_of_a_dependency_is_refused() {
     let (_folder, root) = fixture();
     symlink("node_modules/left-pad", root.as_path().join("pad")).unwrap();
-    for path in ["node_modules/left-pad/index.js", "pad/index.js", "node_modules/new.js"] {
+    // As pnpm does: the folder below `node_modules` is a link to where the files are.
+    fs::create_dir(root.as_path().join("store")).unwrap();
+    fs::write(root.as_path().join("store/index.js"), "text").unwrap();
+    symlink("../store", root.as_path().join("node_modules/linked")).unwrap();
+    for path in [
+        "node_modules/left-pad/index.js",
+        "pad/index.js",
+        "node_modules/new.js",
+        "node_modules/linked/index.js",
+    ] {
         let resolved = resolve_source(&root, Path::new(path));
         assert!(matches!(resolved, Err(BoundaryError::Dependency { .. })), "{path}: {resolved:?}");
     }
