@@ -80,6 +80,7 @@ async fn every_route_answers_for_an_indexed_folder() {
     let found = story.ask("/api/index/search", json!({"path": story.path(), "query": "alpha"})).await;
     assert_eq!((&found["status"], &found["results"][0]["file"]), (&json!("ok"), &json!("a.py")), "{found}");
     let outline = story.ask("/api/index/outline", json!({"path": story.path(), "file": "a.py"})).await;
+    assert_eq!(outline["status"], "ok", "{outline}");
     let symbols = outline["outline"]["symbols"].as_array().unwrap();
     let labels: Vec<_> = symbols.iter().map(|symbol| symbol["symbolLabel"].as_str().unwrap()).collect();
     assert_eq!(labels, ["function alpha(x)", "function beta(y)"], "{outline}");
@@ -93,7 +94,11 @@ async fn every_route_answers_for_an_indexed_folder() {
     );
     let file = story.project.join("a.py");
     let read = story.ask("/api/index/read", json!({"path": file, "start_line": 5, "end_line": 6})).await;
-    assert_eq!(read["content"], "def beta(y):\n    return y", "{read}");
+    assert_eq!(
+        (&read["status"], &read["content"]),
+        (&json!("ok"), &json!("def beta(y):\n    return y")),
+        "{read}"
+    );
 
     std::fs::write(story.project.join("b.py"), "def gamma():\n    pass\n").unwrap();
     let synced = story.manage("sync").await;
