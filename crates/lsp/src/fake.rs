@@ -99,6 +99,12 @@ impl Fakes {
         self.seen.lock().unwrap().clone()
     }
 
+    /// Asks the client something, as servers do.
+    pub(crate) async fn ask(&self, id: &str, method: &str, params: Value) -> Value {
+        let peer = self.peers.lock().unwrap()[id].clone();
+        peer.request(method, params).await.unwrap()
+    }
+
     /// Pushes by itself, as servers do for files nobody touched.
     pub(crate) async fn publish(&self, id: &str, file: &Path, messages: &[&str]) {
         let peer = self.peers.lock().unwrap()[id].clone();

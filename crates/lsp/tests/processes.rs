@@ -187,7 +187,7 @@ async fn a_service_that_never_says_it_is_ready_is_dead() {
     assert!(!service.has_tools().await, "br_54, req_nav_055");
 }
 
-// EC-1, EC-2, REQ-GRACE-020, REQ-GRACE-030, REQ-GRACE-045, REQ-STATUS-035
+// EC-1, EC-2, REQ-GRACE-020, REQ-GRACE-030, REQ-GRACE-045, REQ-STATUS-035, EC-35
 #[tokio::test]
 async fn a_service_that_cannot_start_is_silently_off() {
     let household = Household::new("//- a.foo\nERR x\n", LspSetting::default());
@@ -196,6 +196,7 @@ async fn a_service_that_cannot_start_is_silently_off() {
     assert!(!service.is_alive());
     let why = service.unavailable().unwrap();
     assert!(why.starts_with("LSP unavailable: service startup failed: "), "{why}");
+    assert_eq!(service.status().await.unavailable, Some(why), "the status says the same");
 }
 
 // EC-30, EC-40, BR-25, BR-42, REQ-CFG-010, REQ-STATUS-050

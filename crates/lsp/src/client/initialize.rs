@@ -114,6 +114,18 @@ fn capabilities() -> Value {
 mod tests {
     use super::*;
 
+    // BR-77, REQ-EXCL-020
+    #[test]
+    fn no_server_is_offered_that_its_edits_or_actions_are_applied() {
+        let capabilities = &params(Path::new("/w"), Value::Null)["capabilities"];
+        assert_eq!(capabilities["workspace"]["applyEdit"], false);
+        let kinds = capabilities["textDocument"].as_object().unwrap();
+        for kind in ["codeAction", "completion", "formatting", "rename"] {
+            assert!(!kinds.contains_key(kind), "{kind}");
+        }
+        assert_eq!(capabilities["workspace"].get("executeCommand"), None);
+    }
+
     #[test]
     fn what_a_server_can_is_read_from_booleans_and_objects() {
         let answer = json!({ "capabilities": {

@@ -144,4 +144,14 @@ mod tests {
             &["ERROR [1:1] Array&lt;a&gt; &amp; b"],
         );
     }
+
+    // EC-16
+    #[test]
+    fn what_a_server_says_cannot_end_our_block() {
+        check(
+            vec![vec![finding(0, Severity::Error, "expected Array<string> & </diagnostics>", "ts")]],
+            &[Severity::Error],
+            &["ERROR [1:1] expected Array&lt;string&gt; &amp; &lt;/diagnostics&gt;"],
+        );
+    }
 }

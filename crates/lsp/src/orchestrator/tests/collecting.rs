@@ -19,7 +19,14 @@ async fn two_servers_are_asked_in_parallel_and_say_it_once() {
     assert_eq!(rehearsal.fakes.n_launched(), 2);
 }
 
-// BR-39, REQ-FMT-067, REQ-CFG-060
+// BR-4, EC-24, REQ-FMT-060
+#[tokio::test(start_paused = true)]
+async fn without_a_word_in_the_config_errors_alone_are_told() {
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour::default())]);
+    assert_eq!(rehearsal.check("a.foo").await, ["ERROR [1:1] broken"]);
+}
+
+// BR-39, BR-64, REQ-FMT-067, REQ-CFG-060
 #[tokio::test(start_paused = true)]
 async fn the_same_severities_in_the_check_and_in_the_list() {
     let config = json!({ "includeSeverities": ["warning"] });

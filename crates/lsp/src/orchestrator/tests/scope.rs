@@ -33,6 +33,19 @@ async fn nothing_starts_for_what_is_outside() {
     std::fs::remove_dir_all(std::path::Path::new(&beside).parent().unwrap()).unwrap();
 }
 
+// BR-77, REQ-EXCL-020
+#[tokio::test(start_paused = true)]
+async fn an_edit_that_a_server_wants_is_refused_and_no_action_is_asked_for() {
+    let rehearsal = Rehearsal::new("//- a.foo\nERR x\n", &[("alpha", Behaviour::default())]);
+    rehearsal.check("a.foo").await;
+    let answer =
+        rehearsal.fakes.ask("alpha", "workspace/applyEdit", json!({ "edit": { "changes": {} } })).await;
+    assert_eq!(answer["applied"], false, "{answer}");
+    let seen = rehearsal.fakes.seen();
+    assert!(!seen.iter().any(|what| what.contains("codeAction") || what.contains("Command")), "{seen:?}");
+    assert_eq!(rehearsal.project.read("a.foo"), "ERR x\n");
+}
+
 // EC-36, EC-39, BR-10
 #[tokio::test(start_paused = true)]
 async fn bad_files_start_nothing() {
@@ -118,14 +131,15 @@ async fn a_server_that_loads_for_a_while_is_waited_for() {
 #[tokio::test(start_paused = true)]
 async fn the_list_of_diagnostics_says_how_far_to_believe_it() {
     let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::default())];
-    let rehearsal = Rehearsal::new("//- a.foo\nERR x\n", &servers);
+    let rehearsal = Rehearsal::new("//- b/z.foo\nERR y\n//- a.foo\nERR x\n", &servers);
     assert_eq!(ask(&rehearsal, "lsp_diagnostics", json!({})).await, ("No diagnostics".into(), false));
+    rehearsal.check("b/z.foo").await;
     rehearsal.check("a.foo").await;
     rehearsal.fakes.kill("beta").await;
     let (text, _) = ask(&rehearsal, "lsp_diagnostics", json!({})).await;
     assert_eq!(
         text,
-        "a.foo:1:1 x\n[alpha: current]\n[beta: broken, beta closed its connection (try: chartroom lsp restart beta)]"
+        "a.foo:1:1 x\nb/z.foo:1:1 y\n[alpha: current]\n[beta: broken, beta closed its connection (try: chartroom lsp restart beta)]"
     );
 }
 
