@@ -197,7 +197,7 @@ async fn cancel_interrupts_the_turn_and_the_session_goes_on() {
     session.handle.cancel_turn().await.expect("an idle cancel is fine");
 }
 
-// TC-3.4b, TC-3.4c
+// TC-3.4b, TC-3.4c, NFR-RELIABILITY-2
 #[tokio::test]
 async fn kill_ends_the_whole_tree_and_is_alive_follows() {
     let stage = Stage::new();

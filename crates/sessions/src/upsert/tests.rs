@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::ProcessorConfig;
 use super::stage::{Bench, n_words, words};
 
-// TC-5.1a
+// TC-5.1a, NFR-TESTABILITY-2
 #[test]
 fn simple_text_produces_create_and_complete() {
     Bench::new(&[1])
@@ -182,7 +182,7 @@ fn concurrent_calls_are_tracked_independently() {
         "#]]);
 }
 
-// TC-5.4a
+// TC-5.4a, NFR-RELIABILITY-3
 #[test]
 fn destruction_flushes_buffered_content_as_error() {
     Bench::new(&[100]).message("i").delta("i", "partial data").destroy("PROCESS_CRASH").check(expect![[r#"
@@ -249,6 +249,7 @@ fn the_batch_timeout_counts_from_the_oldest_content_so_a_steady_stream_cannot_st
     assert_eq!(counts, [1, 11, 21], "every second although a delta comes every 100 ms");
 }
 
+// NFR-PERFORMANCE-4
 #[test]
 fn an_items_first_emission_comes_at_most_150_ms_after_its_first_content() {
     let bench = Bench::default_config().message("i").wait(500).delta("i", "Hm").wait(149);
@@ -311,6 +312,7 @@ fn a_cancelled_turn_is_told_by_the_turn() {
         "#]]);
 }
 
+// NFR-RELIABILITY-3
 #[test]
 fn a_turn_cancelled_in_mid_text_keeps_the_text_and_calls_it_neither_complete_nor_error() {
     Bench::default_config()

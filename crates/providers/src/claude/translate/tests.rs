@@ -80,7 +80,7 @@ fn check_lines(lines: &[Value], expected: Expect) {
     story.check(&expected);
 }
 
-// TC-3.3a
+// TC-3.3a, NFR-TESTABILITY-1
 #[test]
 fn text_blocks_become_message_upserts() {
     check(

@@ -11,6 +11,7 @@ use super::*;
 use crate::fake::{Keeps, message};
 use crate::provider::ProviderOutput;
 
+// NFR-RELIABILITY-1
 #[tokio::test]
 async fn a_crash_closes_what_was_open_as_an_error_and_a_later_message_loads_the_session_again() {
     let world = World::new().await;
@@ -48,6 +49,7 @@ async fn a_crash_closes_what_was_open_as_an_error_and_a_later_message_loads_the_
     reader.until_state(SessionState::Open).await;
 }
 
+// NFR-RELIABILITY-1
 #[tokio::test]
 async fn an_agent_that_vanishes_without_a_word_is_dead_too() {
     let world = World::new().await;

@@ -273,7 +273,7 @@ async fn the_list_is_sorted_by_last_activity_and_named_by_the_first_message() {
     assert_eq!(titles, ["first things first", "second things"]);
 }
 
-// TC-2.1a
+// TC-2.1a, NFR-TESTABILITY-3
 #[tokio::test]
 async fn the_interface_has_every_lifecycle_method() {
     use crate::provider::{CreateOptions, LoadOptions, Provider, ProviderOutput};
