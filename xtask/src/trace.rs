@@ -67,7 +67,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         }
     }
     let named = entries.iter().flat_map(|(id, entry)| match entry {
-        Entry::Tests { tests } => tests.iter().map(|test| (*id, test.as_str())).collect(),
+        Entry::Shown { tests, .. } => tests.iter().map(|test| (*id, test.as_str())).collect(),
         Entry::Word(_) | Entry::NotApplicable { .. } => Vec::new(),
     });
     let rust_tests = tests.iter().filter(|test| !test.starts_with("ui/")).cloned().collect();
