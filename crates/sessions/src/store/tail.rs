@@ -21,6 +21,9 @@ use super::journal::{NewRow, RowKind};
 /// What the files are called, behind the store's own name.
 pub(super) const SUFFIXES: [&str; 2] = ["-tail-a", "-tail-b"];
 
+/// What lies in the files, by session.
+type Rows = Vec<(SessionId, NewRow)>;
+
 const HEAD: usize = 8;
 const TURN: u8 = 0;
 const UPSERT: u8 = 1;
@@ -40,7 +43,7 @@ pub(super) struct Part {
 
 impl Tail {
     /// Opens both files: the one that takes rows, the one that is spare, and the rows that are in them by their seq.
-    pub(super) fn open(store: &Path) -> io::Result<(Self, Part, Vec<(SessionId, NewRow)>)> {
+    pub(super) fn open(store: &Path) -> io::Result<(Self, Part, Rows)> {
         let mut rows = Vec::new();
         let [active, spare] = SUFFIXES.map(|suffix| Part::open(&beside(store, suffix), &mut rows));
         // A session's rows go to one file and then to the other; which came first is told by their seq.
@@ -72,7 +75,7 @@ impl Tail {
 }
 
 impl Part {
-    fn open(path: &Path, rows: &mut Vec<(SessionId, NewRow)>) -> io::Result<Self> {
+    fn open(path: &Path, rows: &mut Rows) -> io::Result<Self> {
         // Conversations are the user's own business.
         let file =
             File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
