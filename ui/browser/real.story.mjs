@@ -201,6 +201,31 @@ story('real: the queue survives a reload and is delivered in order', 'real', asy
 })
 
 story(
+  'real: the queue of a session that was ended waits, says why, and goes on with one click',
+  'real',
+  async stage => {
+    const real = await stage.real()
+    const page = await stage.page(real.url)
+    await start(page, 'Claude Code')
+    await send(page, '[[gate:hold]]')
+    await real.model.reached('hold')
+    await send(page, '[[say:second]]')
+    await page.locator('.queued').waitFor()
+    await page.evaluate(async () => {
+      const { projects } = await (await fetch('/api/project')).json()
+      const list = await (await fetch(`/api/session/list?projectId=${projects[0].projectId}`)).json()
+      const body = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+      await fetch(`/api/session/${list.sessions[0].sessionId}/kill`, body)
+    })
+    await page.getByText('The queue waits: you have ended this session').waitFor()
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.locator('.message.agent', { hasText: 'second' }).waitFor()
+    await idle(page)
+    equal(await page.locator('.queue-held').count(), 0)
+  },
+)
+
+story(
   'real: the server is killed in mid-turn; the page shows it and recovers without a lost or doubled word',
   'real',
   async stage => {

@@ -1526,7 +1526,11 @@ sessionId: SessionId,
 /**
  * In the order of delivery.
  */
-messages: Array<QueuedMessage>, } | { "type": "session:title", 
+messages: Array<QueuedMessage>, 
+/**
+ * Why the messages wait for a person and not for a turn; loading the session delivers them.
+ */
+held?: string, } | { "type": "session:title", 
 /**
  * The session it belongs to.
  */

@@ -41,6 +41,15 @@ const question = (questionId: string): Question => ({
 })
 
 describe('a session', () => {
+  it('tells why its queue waits, until it goes on', () => {
+    const { session } = held()
+    const queue: ServerFrame = { type: 'session:queue', sessionId: 's', messages: [] }
+    session.receive({ ...queue, held: 'claude exited with status 1' })
+    expect(session.held()).toBe('claude exited with status 1')
+    session.receive(queue)
+    expect(session.held()).toBeUndefined()
+  })
+
   it('paints many frames at once', () => {
     const { session, paint } = held()
     for (let n = 1; n <= 50; n++) session.receive(upsert(n, 'a', `v${n}`))

@@ -97,6 +97,10 @@ pub enum ServerFrame {
         session_id: SessionId,
         /// In the order of delivery.
         messages: Vec<QueuedMessage>,
+        /// Why the messages wait for a person and not for a turn; loading the session delivers them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        held: Option<String>,
     },
     /// The session has another title.
     #[serde(rename = "session:title")]

@@ -225,7 +225,9 @@ fn server_frames() -> Vec<ServerFrame> {
         frames.push(ServerFrame::Question { session_id: session_id(), question });
     }
     frames.push(ServerFrame::QuestionClosed { session_id: session_id(), question_id: "q".into() });
-    frames.push(ServerFrame::Queue { session_id: session_id(), messages: vec![queued()] });
+    frames.push(ServerFrame::Queue { session_id: session_id(), messages: vec![queued()], held: None });
+    let held = Some("claude exited with status 1".to_owned());
+    frames.push(ServerFrame::Queue { session_id: session_id(), messages: vec![queued()], held });
     frames.push(ServerFrame::Title { session_id: session_id(), title: "Title".to_owned() });
     frames.push(ServerFrame::Listed { session: summary() });
     frames.push(ServerFrame::Removed { session_id: session_id() });

@@ -162,6 +162,11 @@ pub(crate) struct Actor {
     note: Option<String>,
     /// Why there is no agent and it was not our wish.
     dead: Option<String>,
+    /// Why the waiting messages wait for a person: nothing is delivered and no agent is started for them.
+    held: Option<String>,
+    /// The agent was started again for the queue after a crash, and has not ended a turn since. A second crash holds
+    /// the queue: a message that ends every agent must not end one after the other.
+    was_restarted: bool,
 }
 
 enum Agent {
@@ -205,6 +210,7 @@ impl Actor {
                 Event::RetryJournal => self.retry_at = None,
                 Event::HandlesGone => break,
             }
+            self.go_on();
             self.deliver_next();
             self.stage_status();
             self.flush().await;
@@ -236,6 +242,8 @@ impl Actor {
                 let change = SessionChange { archived: Some(archived), ..SessionChange::default() };
                 let changed = self.change_session(change).await;
                 if changed.is_ok() {
+                    self.session.archived = archived;
+                    self.held = archived.then(|| queueing::ARCHIVED.to_owned());
                     self.stage_listed().await;
                 }
                 answer(reply, changed);

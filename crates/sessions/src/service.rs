@@ -171,6 +171,20 @@ impl SessionService {
         Ok(response)
     }
 
+    /// Goes on with the messages that an earlier run of the server accepted and did not deliver.
+    pub async fn go_on(&self) {
+        let waiting = match self.inner.store.sessions_with_messages().await {
+            Ok(waiting) => waiting,
+            Err(error) => return tracing::error!("the messages that wait cannot be read: {error}"),
+        };
+        for session_id in waiting {
+            // Its task sees that there are messages, and starts the agent or tells why not.
+            if let Err(error) = self.handle(&session_id).await {
+                tracing::warn!(session = %session_id, "its messages wait: {error}");
+            }
+        }
+    }
+
     /// Returns a project's sessions, the last active first: ours and those found outside. Archived and ended ones
     /// only if `all`.
     pub async fn list(

@@ -37,6 +37,7 @@ export class Session {
   })
   private readonly questionsSignal = createSignal<Question[]>([])
   private readonly queueSignal = createSignal<QueuedMessage[]>([])
+  private readonly heldSignal = createSignal<string | undefined>()
   private readonly optionsSignal = createSignal<SessionOptions>({ models: [], modes: [], commands: [] })
   private readonly earlierSignal = createSignal<number | undefined>()
   private readonly filledSignal = createSignal(false)
@@ -52,6 +53,8 @@ export class Session {
   readonly state = this.stateSignal[0]
   readonly questions = this.questionsSignal[0]
   readonly queue = this.queueSignal[0]
+  /** Why the queue waits for a person. */
+  readonly held = this.heldSignal[0]
   readonly options = this.optionsSignal[0]
   /** Where older history can be had, if there is any. */
   readonly earlier = this.earlierSignal[0]
@@ -117,6 +120,7 @@ export class Session {
         return
       case 'session:queue':
         this.queueSignal[1](frame.messages)
+        this.heldSignal[1](frame.held)
         return
       case 'session:options':
         this.optionsSignal[1](frame.options)

@@ -21,6 +21,16 @@ export function Queue(props: { session: Session }) {
           {message => <Queued message={message} onChange={params => void change(params)} />}
         </For>
       </ul>
+      <Show when={props.session.held()}>
+        {reason => (
+          <p class="queue-held" role="status">
+            <span>The queue waits: {reason()}</span>
+            <button type="button" class="button small" onClick={() => void conversations.load(props.session)}>
+              Continue
+            </button>
+          </p>
+        )}
+      </Show>
     </Show>
   )
 }

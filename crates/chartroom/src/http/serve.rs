@@ -40,6 +40,9 @@ async fn serve(
     let door = Arc::new(Door::new(address, app.clone()));
     let places = Arc::new(Semaphore::new(n_places));
     tracing::info!(%address, "listening");
+    let sessions = app.sessions().clone();
+    // Ends by itself, and with the runtime; nobody waits for what an earlier run left.
+    drop(tokio::spawn(async move { sessions.go_on().await }));
 
     let mut shutdown = std::pin::pin!(shutdown);
     loop {

@@ -173,6 +173,11 @@ impl Browser {
         expected.assert_eq(&(story + "\n"));
     }
 
+    /// Returns everything since the last look.
+    pub(crate) fn story(&mut self) -> String {
+        std::mem::take(&mut self.lines).join("\n")
+    }
+
     /// Reads frames until one is written down as a line that begins with `end`.
     pub(crate) async fn until(&mut self, end: &str) {
         loop {
@@ -266,7 +271,8 @@ impl Browser {
                 let messages = frame["messages"].as_array().unwrap();
                 let texts: Vec<String> =
                     messages.iter().map(|message| self.text(&message["message"])).collect();
-                self.lines.push(format!("queue [{}]", texts.join(", ")));
+                let held = frame["held"].as_str().map(|held| format!(" held: {held}")).unwrap_or_default();
+                self.lines.push(format!("queue [{}]{held}", texts.join(", ")));
             }
             "session:title" => {
                 let line = format!("title {}", self.text(&frame["title"]));

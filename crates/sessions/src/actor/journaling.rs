@@ -107,8 +107,9 @@ impl Actor {
             return;
         }
         let queue = visible(self.queue.iter());
-        if !self.broadcast.shows_queue(&queue) {
-            self.stage_change(Change::Queue(queue));
+        let held = if queue.is_empty() { None } else { self.held.clone() };
+        if !self.broadcast.shows_queue(&queue, held.as_deref()) {
+            self.stage_change(Change::Queue { messages: queue, held });
         }
         let state = self.state();
         let note = match state {

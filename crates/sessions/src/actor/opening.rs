@@ -61,8 +61,9 @@ impl Actor {
         check_installed(&*self.provider)
     }
 
-    /// Starts the agent beside the loop. Messages that come meanwhile wait in the queue.
+    /// Starts the agent beside the loop. Messages that come meanwhile wait in the queue, which goes on then.
     pub(super) fn open(&mut self, waiting: Vec<Reply<SessionResponse>>) {
+        self.held = None;
         let provider = Arc::clone(&self.provider);
         let session_id = self.session.session_id.clone();
         let options = LoadOptions {
@@ -123,6 +124,7 @@ impl Actor {
         match opened.result {
             Ok(session) => {
                 self.agent = Agent::Running { handle: session.handle, outputs: session.outputs };
+                self.note = None;
                 self.drain_outputs().await;
                 self.dead = None;
                 self.session.killed = false;
@@ -141,6 +143,7 @@ impl Actor {
             }
             Err(error) => {
                 self.dead = Some(error.message.clone());
+                self.held = Some(error.message.clone());
                 for reply in waiting {
                     answer(reply, Err(error.clone()));
                 }

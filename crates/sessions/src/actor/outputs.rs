@@ -64,7 +64,10 @@ impl Actor {
         let turn_id = event.turn_id();
         let running = self.turns.iter_mut().find(|turn| turn.turn_id == *turn_id);
         match (running, event.is_terminal()) {
-            (Some(_), true) => self.finish_turn(event),
+            (Some(_), true) => {
+                self.was_restarted &= !event.is_answered();
+                self.finish_turn(event);
+            }
             (None, true) => {}
             (Some(turn), false) => {
                 if !std::mem::replace(&mut turn.is_told, true) {
@@ -108,6 +111,9 @@ impl Actor {
         self.close_live_questions().await;
         self.cancel_by = None;
         self.note = None;
+        if self.was_restarted {
+            self.held = Some(message.clone());
+        }
         self.dead = Some(message);
     }
 

@@ -14,6 +14,11 @@ use crate::feed::Change;
 use crate::provider::{ProviderError, new_turn_id, title};
 use crate::store::{SessionChange, StoredMessage};
 
+/// Why the queue of a session waits that a person has ended.
+pub(super) const ENDED: &str = "you have ended this session";
+/// Why the queue of a session waits that a person has put away.
+pub(super) const ARCHIVED: &str = "this session is archived";
+
 impl Actor {
     /// Accepts a message: it is on the disk before the answer, and delivered when its turn comes.
     pub(super) async fn send(&mut self, params: SendParams, reply: Reply<SendResponse>) {
@@ -36,6 +41,7 @@ impl Actor {
         self.store.push_message(&self.session.session_id, message.clone()).await.map_err(internal)?;
         let goes_at_once = self.queue.is_empty() && self.can_deliver();
         self.queue.push_back(message);
+        self.held = None;
         if matches!(self.agent, Agent::Absent) {
             self.open(Vec::new());
         }
@@ -47,6 +53,25 @@ impl Actor {
             && self.turns.is_empty()
             && self.delivery.is_free()
             && self.retry_at.is_none()
+            && self.held.is_none()
+    }
+
+    /// Starts the agent again for messages that wait: it crashed, or an earlier run of the server left them. What
+    /// stands in the way holds the queue until a person loads the session or sends something.
+    pub(super) fn go_on(&mut self) {
+        let waits = !self.queue.is_empty() && self.held.is_none() && self.turns.is_empty();
+        if !waits || !matches!(self.agent, Agent::Absent) || self.retry_at.is_some() {
+            return;
+        }
+        if let Err(error) = self.check_ready() {
+            self.held = Some(error.message);
+            return;
+        }
+        if let Some(reason) = self.dead.take() {
+            self.was_restarted = true;
+            self.note = Some(format!("{reason}; it is started again for the messages that wait"));
+        }
+        self.open(Vec::new());
     }
 
     /// Begins the turn of the next message, if nothing is in its way: the message is shown as the user's.
@@ -179,6 +204,7 @@ impl Actor {
                     let n_before = usize::from(self.delivery.doubt().is_some() && index > 0);
                     self.queue.insert(n_before, message);
                 }
+                self.held = None;
                 if matches!(self.agent, Agent::Absent) {
                     self.check_ready()?;
                     self.open(Vec::new());

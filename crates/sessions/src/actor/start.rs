@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 
 use super::delivery::{Delivery, Doubt};
 use super::journaling::visible;
+use super::queueing::{ARCHIVED, ENDED};
 use super::{Actor, Agent, Command, FolderCheck, Limits, PendingQuestion, RunningTurn};
 use crate::clock::Clock;
 use crate::feed::{Broadcast, Change};
@@ -56,7 +57,9 @@ impl Actor {
             queue.push_back(message);
         }
         let questions = parts.store.questions(&session_id).await?;
-        parts.broadcast.change(Change::Queue(visible(queue.iter())));
+        let held = held_from_before(&parts.session);
+        let shown = if queue.is_empty() { None } else { held.clone() };
+        parts.broadcast.change(Change::Queue { messages: visible(queue.iter()), held: shown });
         for question in &questions {
             parts.broadcast.change(Change::Question(question.clone()));
         }
@@ -95,12 +98,24 @@ impl Actor {
             cancel_by: None,
             note: None,
             dead: None,
+            held,
+            was_restarted: false,
         };
         actor.fail_everything(&ErrorDetail { code: "PROCESS_CRASH".to_owned(), message: STOPPED.to_owned() });
         // What the agent has said already is there before anybody looks.
         actor.drain_outputs().await;
+        actor.go_on();
         actor.stage_status();
         actor.flush().await;
         Ok(actor)
+    }
+}
+
+/// A session that a person put away does not go on by itself.
+fn held_from_before(session: &StoredSession) -> Option<String> {
+    match (session.killed, session.archived) {
+        (true, _) => Some(ENDED.to_owned()),
+        (false, true) => Some(ARCHIVED.to_owned()),
+        (false, false) => None,
     }
 }

@@ -6,6 +6,7 @@ use chartroom_protocol::turn::{TurnEvent, TurnStatus};
 use tokio::time::Instant;
 
 use super::calls::CallDone;
+use super::queueing::ENDED;
 use super::{Actor, Agent, Reply, answer};
 use crate::provider::AgentHandle;
 use crate::store::SessionChange;
@@ -55,6 +56,7 @@ impl Actor {
             tracing::warn!(session = %self.session.session_id, "the session is not marked as ended: {error}");
         }
         self.session.killed = true;
+        self.held = Some(ENDED.to_owned());
         self.close_live_questions().await;
         self.end_agent(reply);
         self.cancel_turns();
@@ -65,6 +67,7 @@ impl Actor {
 
     /// Ends the agent because the server stops. A running turn is closed at the next start.
     pub(super) fn shutdown(&mut self, reply: Reply<()>) {
+        self.held = Some("the server stops".to_owned());
         self.end_agent(reply);
     }
 

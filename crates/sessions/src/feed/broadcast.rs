@@ -23,7 +23,10 @@ pub(crate) enum Change {
     },
     Question(Question),
     QuestionClosed(QuestionId),
-    Queue(Vec<QueuedMessage>),
+    Queue {
+        messages: Vec<QueuedMessage>,
+        held: Option<String>,
+    },
     Title(String),
     Options(SessionOptions),
     /// How lists show the session; who is not there to hear it asks for the list.
@@ -51,6 +54,8 @@ pub(crate) struct Current {
     pub(crate) note: Option<String>,
     pub(crate) questions: Vec<Question>,
     pub(crate) queue: Vec<QueuedMessage>,
+    /// Why the queue waits for a person.
+    held: Option<String>,
     pub(crate) title: String,
     pub(crate) options: Option<SessionOptions>,
     closed_questions: VecDeque<QuestionId>,
@@ -67,6 +72,7 @@ impl Broadcast {
             note: None,
             questions: Vec::new(),
             queue: Vec::new(),
+            held: None,
             title,
             options: None,
             closed_questions: VecDeque::new(),
@@ -83,8 +89,9 @@ impl Broadcast {
     }
 
     /// Tells whether this is the queue that readers see. Asked after every event, so it copies nothing.
-    pub(crate) fn shows_queue(&self, queue: &[QueuedMessage]) -> bool {
-        self.lock().current.queue == queue
+    pub(crate) fn shows_queue(&self, queue: &[QueuedMessage], held: Option<&str>) -> bool {
+        let inner = self.lock();
+        inner.current.queue == queue && inner.current.held.as_deref() == held
     }
 
     /// Tells whether these are the state and the note that readers see.
@@ -104,7 +111,9 @@ impl Broadcast {
     pub(crate) fn change(&self, change: Change) {
         let is_overview = match change {
             Change::State { .. } | Change::Title(_) | Change::Listed(_) | Change::Removed => true,
-            Change::Question(_) | Change::QuestionClosed(_) | Change::Queue(_) | Change::Options(_) => false,
+            Change::Question(_) | Change::QuestionClosed(_) | Change::Queue { .. } | Change::Options(_) => {
+                false
+            }
         };
         let frame = frames::live(&self.frame(change.clone()));
         let mut inner = self.lock();
@@ -158,7 +167,7 @@ impl Broadcast {
             Change::State { state, note } => ServerFrame::State { session_id, state, note },
             Change::Question(question) => ServerFrame::Question { session_id, question },
             Change::QuestionClosed(question_id) => ServerFrame::QuestionClosed { session_id, question_id },
-            Change::Queue(messages) => ServerFrame::Queue { session_id, messages },
+            Change::Queue { messages, held } => ServerFrame::Queue { session_id, messages, held },
             Change::Title(title) => ServerFrame::Title { session_id, title },
             Change::Options(options) => ServerFrame::Options { session_id, options },
             Change::Listed(session) => ServerFrame::Listed { session },
@@ -190,7 +199,10 @@ impl Current {
                 }
                 self.closed_questions.push_back(question_id);
             }
-            Change::Queue(messages) => self.queue = messages,
+            Change::Queue { messages, held } => {
+                self.queue = messages;
+                self.held = held;
+            }
             Change::Title(title) => self.title = title,
             Change::Options(options) => self.options = Some(options),
             Change::Listed(_) | Change::Removed => {}
@@ -200,7 +212,7 @@ impl Current {
     fn changes(self) -> Vec<Change> {
         let mut changes = vec![Change::Title(self.title)];
         changes.extend(self.options.map(Change::Options));
-        changes.push(Change::Queue(self.queue));
+        changes.push(Change::Queue { messages: self.queue, held: self.held });
         changes.extend(self.closed_questions.into_iter().map(Change::QuestionClosed));
         changes.extend(self.questions.into_iter().map(Change::Question));
         changes.push(Change::State { state: self.state, note: self.note });

@@ -170,8 +170,9 @@ fn line(frame: &ServerFrame) -> String {
         }
         ServerFrame::Question { question, .. } => format!("question {}", question.question_id),
         ServerFrame::QuestionClosed { question_id, .. } => format!("question-closed {question_id}"),
-        ServerFrame::Queue { messages, .. } => {
-            format!("queue {:?}", messages.iter().map(|message| &message.message).collect::<Vec<_>>())
+        ServerFrame::Queue { messages, held, .. } => {
+            let held = held.as_ref().map(|held| format!(" (held: {held})")).unwrap_or_default();
+            format!("queue {:?}{held}", messages.iter().map(|message| &message.message).collect::<Vec<_>>())
         }
         ServerFrame::Title { title, .. } => format!("title {title:?}"),
         ServerFrame::Listed { session } => {

@@ -89,6 +89,19 @@ impl Store {
         self.write(Durability::Process, move |connection| remove(connection, &queued_id)).await
     }
 
+    /// Returns the sessions that have waiting messages, in the order in which they were made.
+    pub async fn sessions_with_messages(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT session_id FROM sessions WHERE key IN (SELECT session FROM queue) ORDER BY key",
+            )?;
+            let sessions =
+                statement.query_map([], |row| Ok(SessionId(row.get(0)?)))?.collect::<Result<_, _>>()?;
+            Ok(sessions)
+        })
+        .await
+    }
+
     /// Returns a session's waiting messages, the next one first.
     pub async fn messages(&self, session_id: &SessionId) -> Result<Vec<StoredMessage>, StoreError> {
         let session_id = session_id.clone();

@@ -7,6 +7,7 @@ use expect_test::expect;
 
 use super::*;
 use crate::fake::Call;
+use crate::provider::ProviderOutput;
 
 async fn queue(world: &World, session_id: &SessionId) -> Vec<QueuedMessage> {
     world.service.queue(session_id).await.unwrap().messages
@@ -165,4 +166,124 @@ async fn an_accepted_message_waits_when_the_agent_cannot_be_started() {
         Call::Send { message, .. } => assert_eq!(message, text("keep me")),
         other => panic!("{other:?}"),
     }
+}
+
+#[tokio::test]
+async fn the_queue_goes_on_by_itself_after_a_crash_of_the_agent() {
+    let world = World::new().await;
+    let (session_id, turn_id) = busy(&world, &["next"]).await;
+    let next = queue(&world, &session_id).await[0].turn_id.clone();
+    let mut reader = world.follow(&session_id).await;
+    reader.until_state(SessionState::Working).await;
+    let crashed = world.agent(&session_id);
+    crashed.say(ProviderOutput::Exited { message: "the agent exited with status 1".to_owned() }).await;
+    expect![[r#"
+        3 turn_error PROCESS_CRASH the agent exited with status 1
+        state Loading (the agent exited with status 1; it is started again for the messages that wait)
+        4 upsert complete user "next"
+        queue []
+        state Working
+    "#]]
+    .assert_eq(&lines(&reader.until_state(SessionState::Working).await));
+    let agent = world.agent(&session_id);
+    assert_eq!(agent.next_turn().await, next);
+    agent.start_turn(&next).await;
+    agent.end_turn(&next, TurnStatus::Completed).await;
+    reader.until_state(SessionState::Open).await;
+    drop(turn_id);
+}
+
+#[tokio::test]
+async fn an_agent_that_crashes_again_is_not_started_a_third_time_until_a_person_says_so() {
+    let world = World::new().await;
+    let (session_id, _) = busy(&world, &["bad", "good"]).await;
+    let mut reader = world.follow(&session_id).await;
+    reader.until_state(SessionState::Working).await;
+    world.agent(&session_id).vanish();
+    reader.until_state(SessionState::Working).await;
+    let agent = world.agent(&session_id);
+    let bad = agent.next_turn().await;
+    agent.start_turn(&bad).await;
+    agent.say(ProviderOutput::Exited { message: "it exited with status 2".to_owned() }).await;
+    expect![[r#"
+        5 turn_started
+        6 turn_error PROCESS_CRASH it exited with status 2
+        queue ["good"] (held: it exited with status 2)
+        state Dead (it exited with status 2)
+    "#]]
+    .assert_eq(&lines(&reader.until_state(SessionState::Dead).await));
+    // The button of the page.
+    world.service.load(&session_id).await.unwrap();
+    let seen = lines(&reader.until_state(SessionState::Working).await);
+    assert!(seen.contains("queue [\"good\"]\n"), "the queue is held no longer: {seen}");
+    let agent = world.agent(&session_id);
+    let good = agent.next_turn().await;
+    agent.start_turn(&good).await;
+    agent.end_turn(&good, TurnStatus::Completed).await;
+    reader.until_state(SessionState::Open).await;
+}
+
+#[tokio::test]
+async fn messages_that_an_earlier_run_left_are_delivered_without_anybody_asking() {
+    let world = World::new().await;
+    let (session_id, _) = busy(&world, &["first", "second"]).await;
+    let world = world.restart().await;
+    world.fake.behave(|behaviour| behaviour.plays = Some(1));
+    world.service.go_on().await;
+    world.until(&session_id, SessionState::Open).await;
+    let history = world.service.history(&session_id, None).await.unwrap();
+    // The one that the agent had just got as well: it never said a word about it.
+    assert_eq!(history.json.matches("turn_complete").count(), 3, "{}", history.json);
+    assert_eq!(queue(&world, &session_id).await, []);
+}
+
+/// Leaves a message waiting, restarts, and returns the queue as a reader sees it.
+async fn after_a_restart(prepare: impl AsyncFnOnce(&World, &SessionId)) -> String {
+    let world = World::new().await;
+    let (session_id, _) = busy(&world, &["next"]).await;
+    prepare(&world, &session_id).await;
+    let world = world.restart().await;
+    world.service.go_on().await;
+    let mut reader = world.follow(&session_id).await;
+    let seen = reader.until(|frame| matches!(frame, ServerFrame::Queue { .. })).await;
+    lines(&seen[seen.len() - 1..])
+}
+
+#[tokio::test]
+async fn a_queue_that_cannot_go_on_after_a_restart_says_why() {
+    let killed =
+        after_a_restart(async |world, session_id| world.service.kill(session_id).await.unwrap()).await;
+    assert_eq!(killed, "queue [\"next\"] (held: you have ended this session)\n");
+    let archived = after_a_restart(async |world, session_id| {
+        world.service.set_archived(session_id, true).await.unwrap();
+    })
+    .await;
+    assert_eq!(archived, "queue [\"long work\", \"next\"] (held: this session is archived)\n");
+    let untrusted = after_a_restart(async |world, _| {
+        std::fs::write(world.project.path.join(".untrusted"), "").unwrap();
+    })
+    .await;
+    assert_eq!(untrusted, "queue [\"long work\", \"next\"] (held: not trusted)\n");
+    let missing = after_a_restart(async |world, _| world.fake.behave(|fake| fake.missing = true)).await;
+    let install = "Fake fake is not installed; install it with `make fake`";
+    assert_eq!(missing, format!("queue [\"long work\", \"next\"] (held: {install})\n"));
+}
+
+#[tokio::test]
+async fn a_person_who_ends_or_archives_a_session_holds_its_queue() {
+    let world = World::new().await;
+    let (session_id, turn_id) = busy(&world, &["next"]).await;
+    let mut reader = world.follow(&session_id).await;
+    reader.until_state(SessionState::Working).await;
+    world.service.set_archived(&session_id, true).await.unwrap();
+    let agent = world.agent(&session_id);
+    agent.end_turn(&turn_id, TurnStatus::Completed).await;
+    let seen = lines(&reader.until_state(SessionState::Open).await);
+    assert!(seen.contains("queue [\"next\"] (held: this session is archived)"), "{seen}");
+    world.service.set_archived(&session_id, false).await.unwrap();
+    agent.next_turn().await;
+    world.send(&session_id, "another").await;
+    world.service.kill(&session_id).await.unwrap();
+    let seen = lines(&reader.until_state(SessionState::Dead).await);
+    assert!(seen.contains("queue [\"another\"] (held: you have ended this session)"), "{seen}");
 }
