@@ -436,10 +436,9 @@ async fn kill_and_server_exit_leave_no_process_of_the_agents_tree() {
     assert_eq!(agents.into_iter().filter(|pid| lives(*pid)).collect::<Vec<_>>(), [0; 0]);
 }
 
-/// The user's own settings for an agent reach it, the config's word stands above them, and secrets that are none of
-/// its business stay here.
+/// The user's environment reaches an agent as in a terminal, the config's values stand above it, and ours stays here.
 #[tokio::test]
-async fn an_agent_inherits_only_what_is_its_own() {
+async fn an_agent_inherits_the_users_environment_and_nothing_of_ours() {
     let place = Place::new().await;
     let planted = [
         ("ANTHROPIC_API_KEY", "sk-ant-of-the-outside"),
@@ -457,7 +456,10 @@ async fn an_agent_inherits_only_what_is_its_own() {
     };
     assert_eq!(value("ANTHROPIC_API_KEY").as_deref(), Some("sk-ant-dummy"));
     assert_eq!(value("CLAUDE_CODE_PLANTED").as_deref(), Some("1"));
-    for name in ["GITHUB_TOKEN", "DATABASE_URL", "CHARTROOM_TOKEN", "CHARTROOM_HOME"] {
+    for name in ["GITHUB_TOKEN", "DATABASE_URL"] {
+        assert_eq!(value(name).as_deref(), Some("secret"), "{name}");
+    }
+    for name in ["CHARTROOM_TOKEN", "CHARTROOM_HOME", "CHARTROOM_CONFIG"] {
         assert_eq!(value(name), None, "{name}");
     }
     server.stop().await;

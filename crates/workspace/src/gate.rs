@@ -156,7 +156,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct GateState {
-    /// Every workspace the gate has heard of: none of them may sit on a PATH.
+    /// Every workspace that the gate knows of: none of them may sit on a PATH.
     roots: BTreeSet<CanonicalRoot>,
     children: Vec<KeptChild>,
     watches_revocations: bool,

@@ -154,7 +154,7 @@ impl TrustStore {
         self.file.read()
     }
 
-    /// Hears of every revocation made through this store. Those of other processes are seen at the next check.
+    /// Receives every revocation made through this store. Those of other processes are seen at the next check.
     pub fn subscribe(&self) -> broadcast::Receiver<PathBuf> {
         self.revocations.subscribe()
     }

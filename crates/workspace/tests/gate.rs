@@ -144,7 +144,6 @@ async fn an_agent_gets_the_environment_of_a_terminal_without_our_token_and_what_
     let expected = [
         ("AWS_SECRET_ACCESS_KEY", "aws"),
         ("AZURE_OPENAI_ENDPOINT", "https://azure"),
-        ("CHARTROOM_HOME", "/data"),
         ("CLAUDE_CODE_ENTRYPOINT", "of the config"),
         ("GEMINI_API_KEY", "gemini"),
         ("HOME", "/home/me"),

@@ -115,9 +115,10 @@ const GIT: &[&str] = &[];
 /// Handed to nobody, whoever asks: with it a child could speak as the user.
 const NEVER: &[&str] = &["CHARTROOM_TOKEN"];
 
-/// What a shell or an agent says about itself to the programs it starts, not about the user: an agent of ours would
-/// believe to be in another folder, or to be a child of the Claude Code that this server happens to run in.
-const OF_OUR_PARENT: &[&str] = &["PWD", "OLDPWD", "SHLVL", "_", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
+/// All that an agent does not get: what is ours, and what a shell or an agent says about itself to the programs it
+/// starts. An agent of ours would believe to be in another folder, or a child of the Claude Code that we run in.
+const NOT_FOR_AGENTS: &[&str] =
+    &["CHARTROOM_*", "PWD", "OLDPWD", "SHLVL", "_", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 
 /// Puts a child's whole environment together.
 pub(super) fn of_child(
@@ -129,7 +130,7 @@ pub(super) fn of_child(
 ) -> BTreeMap<OsString, OsString> {
     let inherits = |name: &OsStr| match kind {
         // It runs the user's tools for the user, with keys and settings whose names nobody can list.
-        ChildKind::Agent => !contains(&[OF_OUR_PARENT], name),
+        ChildKind::Agent => !contains(&[NOT_FOR_AGENTS], name),
         ChildKind::LanguageServer => contains(&[COMMON, PROXY, LANGUAGE_SERVER], name),
         ChildKind::Service => contains(&[COMMON, PROXY, LANGUAGE_SERVER, SERVICE], name),
         ChildKind::Git => contains(&[COMMON, GIT], name),
