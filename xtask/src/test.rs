@@ -18,6 +18,7 @@ pub(crate) fn run(scope: Scope) -> anyhow::Result<()> {
     page()?;
     if scope == Scope::Everything {
         tools::install(&[])?;
+        process::run(&mut command(tools::shear()))?;
     }
     process::run(cargo().args([
         "clippy",

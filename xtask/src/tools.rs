@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::process::{answers, command, output, run, target_dir};
+use crate::process::{answers, cargo, command, output, run, target_dir};
 
 /// One set of packages that live together.
 struct Set {
@@ -24,6 +24,8 @@ enum Source {
     PythonSources(&'static [&'static str]),
     /// Debian packages, each with the program that shows it is there.
     Debian(&'static [(&'static str, &'static str)]),
+    /// A program of crates.io as `name@version`, built here with its own lock file.
+    Cargo(&'static str),
     /// A component of the Rust toolchain.
     Rustup(&'static str, &'static str),
 }
@@ -54,11 +56,20 @@ const SETS: &[Set] = &[
             ("git", "git"),
         ]),
     },
+    // The newest one whose locked dependencies build with our oldest Rust.
+    Set { name: SHEAR, source: Source::Cargo("cargo-shear@1.13.4") },
     Set { name: "rust-analyzer", source: Source::Rustup("rust-analyzer", "rust-analyzer") },
 ];
 
 /// What only the benchmarks stand beside; installed when asked for by name.
 const PEERS: &[Set] = &[Set { name: SEMBLE, source: Source::Python(&["semble==0.7.0"]) }];
+
+const SHEAR: &str = "cargo-shear";
+
+/// Returns the program that finds dependencies which nothing uses.
+pub(crate) fn shear() -> PathBuf {
+    dir().join(SHEAR).join("bin/cargo-shear")
+}
 
 /// The code index that ours is measured beside.
 pub(crate) const SEMBLE: &str = "semble";
@@ -121,6 +132,12 @@ fn install_set(set: &Set) -> anyhow::Result<()> {
                 }
             }
             Ok(())
+        }),
+        Source::Cargo(package) => with_stamp(&folder, &[package], || {
+            let mut install = cargo();
+            install.args(["install", "--locked", "--root"]).arg(&folder).arg(package);
+            // In a temporary folder: what it is built from is of no use to our own builds.
+            run(install.env_remove("CARGO_TARGET_DIR"))
         }),
         Source::Debian(packages) => install_debian(packages),
         Source::Rustup(component, program) => {
