@@ -6,11 +6,14 @@ const AGENTS = {
   claude: {
     name: 'Claude Code',
     tool: '[[tool:Bash:{"command":"cat hello.txt","description":"Read the greeting"}]]',
+    sleeps: '[[tool:Bash:{"command":"true; exec sleep 1000","description":"Wait"}]]',
   },
   codex: {
     name: 'Codex',
     // Codex runs nothing in its sandbox where there is none to be had; with this it asks and runs outside.
     tool: '[[tool:exec_command:{"cmd":"cat hello.txt","sandbox_permissions":"require_escalated","justification":"to read it"}]]',
+    sleeps:
+      '[[tool:exec_command:{"cmd":"true; exec sleep 1000","yield_time_ms":60000,"sandbox_permissions":"require_escalated","justification":"to wait"}]]',
   },
 }
 
@@ -52,6 +55,51 @@ async function showsTools(stage, agent) {
   check(card.includes('hello from the project'), `the result is shown: ${card}`)
 }
 
+/** Cancels a turn while its tool runs: nothing looks as if it ran, in a second browser and after a restart neither. */
+async function stopsTool(stage, agent) {
+  const real = await stage.real()
+  const page = await stage.page(real.url)
+  await start(page, agent.name)
+  await send(page, '[[say:a quiet harbour]]')
+  await idle(page)
+  // The link is good for one browser: what that one keeps opens the second.
+  const storageState = await page.context().storageState()
+  const second = await stage.page(new URL('/', real.url).href, { storageState })
+  await openSession(second, 'say:a quiet')
+  await send(page, agent.sleeps)
+  const allow = page.getByRole('button', { name: /Allow once/ })
+  await allow.click()
+  await allow.waitFor({ state: 'detached' })
+  for (const seen of [page, second]) await seen.locator('.tool[data-outcome=running]').waitFor()
+  await page.getByRole('button', { name: 'Stop the turn' }).click()
+  await idle(page)
+  const stopped = async seen => {
+    await seen.locator('.tool[data-outcome=stopped]', { hasText: 'sleep 1000' }).waitFor()
+    equal(await seen.locator('.tool .spinner').count(), 0, 'no spinner is left')
+    equal(await seen.locator('.message[aria-busy=true]').count(), 0, 'no text is being written')
+  }
+  for (const seen of [page, second]) await stopped(seen)
+  await page.close()
+  await second.close()
+  await real.crash()
+  await real.start()
+  const later = await stage.page(real.url)
+  await openSession(later, 'say:a quiet')
+  await stopped(later)
+}
+
+story(
+  'real: Claude: a tool of a cancelled turn is stopped, in a second browser and later too',
+  'real',
+  stage => stopsTool(stage, AGENTS.claude),
+)
+
+story(
+  'real: Codex: a tool of a cancelled turn is stopped, in a second browser and later too',
+  'real',
+  stage => stopsTool(stage, AGENTS.codex),
+)
+
 story('TC-8.1a: Claude: create a session, send a message, see the answer stream', 'real', stage =>
   streams(stage, AGENTS.claude),
 )
@@ -72,6 +120,11 @@ story(
     await page.getByRole('button', { name: 'Stop the turn' }).click()
     await page.getByText('stopped').waitFor()
     await idle(page)
+    equal(
+      await page.locator('.message[aria-busy=true]').count(),
+      0,
+      'what it said is not being written any more',
+    )
     await send(page, '[[say:here again]]')
     await page.locator('.message.agent', { hasText: 'here again' }).waitFor()
     await idle(page)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Question, ServerFrame, Upsert } from '../src/protocol'
+import type { Question, ServerFrame, TurnEvent, Upsert } from '../src/protocol'
 import { Session } from '../src/store/session'
 
 /** A session whose frames are painted when the test says so. */
@@ -68,6 +68,25 @@ describe('a session', () => {
     session.receive({ type: 'session:history', sessionId: 's', seq: 9, entries: [after.payload], turns: [] })
     paint()
     expect(session.item('a')).toMatchObject({ content: 'after' })
+  })
+
+  it('has no running item in a turn that has ended, live or in a history', () => {
+    const live = held()
+    live.session.receive(upsert(1, 'a', 'half a sentence'))
+    live.paint()
+    const open = live.session.item('a') as Upsert
+    expect(live.session.isRunning(open)).toBe(true)
+    const end: TurnEvent = { type: 'turn_complete', turnId: 't', sessionId: 's', status: 'cancelled' }
+    live.session.receive({ type: 'session:turn', sessionId: 's', seq: 2, payload: end })
+    live.paint()
+    expect(live.session.isRunning(open)).toBe(false)
+
+    const second = held()
+    second.session.receive({ type: 'session:history', sessionId: 's', seq: 2, entries: [open], turns: [end] })
+    second.paint()
+    expect(second.session.isRunning(open)).toBe(false)
+    expect(second.session.isRunning({ ...open, turnId: 'next' })).toBe(true)
+    expect(second.session.isRunning({ ...open, turnId: 'next', status: 'complete' })).toBe(false)
   })
 
   it('keeps questions until they are closed, each once', () => {

@@ -44,6 +44,16 @@ describe("a tool call's line", () => {
     )
   })
 
+  it('is stopped when its turn has ended before it, and is never running then', () => {
+    const stopped = (status: ToolCall['status']) =>
+      describeCall(call('Bash', { command: 'ls' }, { status, toolOutput: 'so far' }), ROOT, false)
+    for (const status of ['create', 'update'] as const) {
+      expect(stopped(status)).toMatchObject({ outcome: 'stopped', result: 'stopped' })
+    }
+    expect(stopped('complete').outcome).toBe('passed')
+    expect(stopped('error').outcome).toBe('failed')
+  })
+
   it('says why a call failed, and that it was denied, in few words', () => {
     const failed = (toolOutput: string) => call('Skill', {}, { toolOutput, toolOutputIsError: true })
     const wrapped = '<tool_use_error>Error: No such tool available</tool_use_error>'

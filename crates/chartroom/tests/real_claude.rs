@@ -214,7 +214,7 @@ async fn a_question_is_answered_with_a_choice() {
     server.stop().await;
 }
 
-// TC-8.1c
+// TC-8.1c, TC-5.4d, TC-5.4e
 #[tokio::test]
 async fn an_interrupt_ends_a_stream_and_a_running_tool() {
     let place = Place::new().await;
@@ -248,7 +248,7 @@ async fn an_interrupt_ends_a_stream_and_a_running_tool() {
         options model claude-opus-5-5 mode bypassPermissions
         create message i1
         > cancel
-        complete message i1 "before "
+        stopped message i1 "before "
         turn 0 cancelled
         state open
         > send
@@ -259,7 +259,7 @@ async fn an_interrupt_ends_a_stream_and_a_running_tool() {
         complete message i3 "I will use Bash."
         create tool Bash i4
         > cancel
-        complete tool Bash i4 {"command":"echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000","description":"d"} !> "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed. Correction to the text above: this call was stopped while running, not refused before it ran. It may have run in part or in full, and its changes may have been written. No permission prompt was involved. Work it started elsewhere (a remote command, a background process) may still be running, so check before starting the same work again. The instruction to stop and wait still stands."
+        stopped tool Bash i4 {"command":"echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000","description":"d"}
         turn 1 cancelled
         state open
         > send
@@ -313,6 +313,7 @@ async fn a_message_during_a_turn_waits_and_is_delivered_after_it() {
     server.stop().await;
 }
 
+// TC-5.4a
 #[tokio::test]
 async fn api_errors_fail_the_turn_or_are_retried_and_the_session_goes_on() {
     let place = Place::new().await;
@@ -427,8 +428,38 @@ async fn kill_and_server_exit_leave_no_process_of_the_agents_tree() {
         complete message i1 "I will use Bash."
         create tool Bash i2
         > kill
-        turn 0 cancelled
+        error tool Bash i2 {"command":"setsid --wait bash -c 'echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000'","description":"d"}: the session was ended
+        turn 0 failed PROCESS_CRASH: the session was ended
         state dead
+    "#]]);
+    // Another page sees the same, and so does everybody after a load.
+    let mut second = server.follow(&browser.session_id).await;
+    second.without("Bash:{", "the call").saw(&expect![[r#"
+        history
+        | user i0 "please [[tool:the call
+        | complete message i1 "I will use Bash."
+        | error tool Bash i2 {"command":"setsid --wait bash -c 'echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000'","description":"d"}: the session was ended
+        | turn 0 started claude-opus-5-5
+        | turn 0 failed PROCESS_CRASH: the session was ended
+        title "please [[tool:the call
+        options model claude-opus-5-5 mode bypassPermissions
+        queue []
+        state dead
+    "#]]);
+    second.post(&server, "load", json!({})).await;
+    second.until_idle().await;
+    let mut third = server.follow(&browser.session_id).await;
+    third.without("Bash:{", "the call").saw(&expect![[r#"
+        history
+        | user i0 "please [[tool:the call
+        | complete message i1 "I will use Bash."
+        | error tool Bash i2 {"command":"setsid --wait bash -c 'echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000'","description":"d"}: the session was ended
+        | turn 0 started claude-opus-5-5
+        | turn 0 failed PROCESS_CRASH: the session was ended
+        title "please [[tool:the call
+        options model - mode -
+        queue []
+        state open
     "#]]);
     let agents = server.descendants();
     assert!(agents.contains(&pids[1]), "{agents:?}");

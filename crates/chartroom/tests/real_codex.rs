@@ -123,7 +123,7 @@ async fn tools_with_permission_and_parallel() {
         > answer deny
         question q1 closed
         state working
-        complete tool execute i6 {"command":"touch no.txt","cwd":"$PROJECT"} !> "no result: the turn ended first"
+        stopped tool execute i6 {"command":"touch no.txt","cwd":"$PROJECT"}
         turn 1 cancelled
         state open
     "#]]);
@@ -162,6 +162,7 @@ async fn parallel_tools_each_complete_their_own_card() {
     server.stop().await;
 }
 
+// TC-5.4d, TC-5.4e
 #[tokio::test]
 async fn an_interrupt_ends_a_stream_and_a_running_tool_and_a_message_waits_its_turn() {
     let place = Place::new().await;
@@ -199,7 +200,7 @@ async fn an_interrupt_ends_a_stream_and_a_running_tool_and_a_message_waits_its_t
         > send, queued
         queue ["[[say:second]]"]
         > cancel
-        complete message i1 "before "
+        stopped message i1 "before "
         turn 0 cancelled
         user i2 "[[say:second]]"
         queue []
@@ -216,7 +217,7 @@ async fn an_interrupt_ends_a_stream_and_a_running_tool_and_a_message_waits_its_t
         complete message i5 "I will use exec_command."
         create tool execute i6
         > cancel
-        complete tool execute i6 {"command":"echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000","cwd":"$PROJECT"} !> "no result: the turn ended first"
+        stopped tool execute i6 {"command":"echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000","cwd":"$PROJECT"}
         turn 2 cancelled
         state open
         > kill
@@ -263,6 +264,7 @@ async fn a_message_during_a_turn_waits_and_is_delivered_after_it() {
     server.stop().await;
 }
 
+// TC-5.4a
 #[tokio::test]
 async fn api_errors_fail_the_turn_or_are_retried_and_nothing_is_said_twice() {
     let place = Place::new().await;
@@ -297,8 +299,7 @@ async fn api_errors_fail_the_turn_or_are_retried_and_nothing_is_said_twice() {
         user i3 "[[midfail]]"
         state working
         turn 2 started gpt-5.4
-        create message i4
-        complete message i4 "partial answer then"
+        error message i4 "partial answer then": the stream broke off here; the agent asked again
         create message i5
         complete message i5 "It works again."
         turn 2 completed
@@ -343,8 +344,38 @@ async fn kill_and_server_exit_leave_no_process_of_the_agents_tree() {
         complete message i1 "I will use exec_command."
         create tool execute i2
         > kill
-        turn 0 cancelled
+        error tool execute i2 {"command":"setsid --wait bash -c 'echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000'","cwd":"$PROJECT"}: the session was ended
+        turn 0 failed PROCESS_CRASH: the session was ended
         state dead
+    "#]]);
+    // Another page sees the same, and so does everybody after a load.
+    let mut second = server.follow(&browser.session_id).await;
+    second.without("exec_command:{", "the call").saw(&expect![[r#"
+        history
+        | user i0 "please [[tool:the call
+        | complete message i1 "I will use exec_command."
+        | error tool execute i2 {"command":"setsid --wait bash -c 'echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000'","cwd":"$PROJECT"}: the session was ended
+        | turn 0 started gpt-5.4
+        | turn 0 failed PROCESS_CRASH: the session was ended
+        title "please [[tool:the call
+        options model gpt-5.4 mode full-access
+        queue []
+        state dead
+    "#]]);
+    second.post(&server, "load", json!({})).await;
+    second.until_idle().await;
+    let mut third = server.follow(&browser.session_id).await;
+    third.without("exec_command:{", "the call").saw(&expect![[r#"
+        history
+        | user i0 "please [[tool:the call
+        | complete message i1 "I will use exec_command."
+        | error tool execute i2 {"command":"setsid --wait bash -c 'echo $$ > /dev/tcp/127.0.0.1/_; exec sleep 1000'","cwd":"$PROJECT"}: the session was ended
+        | turn 0 started gpt-5.4
+        | turn 0 failed PROCESS_CRASH: the session was ended
+        title "please [[tool:the call
+        options model gpt-5.4 mode full-access
+        queue []
+        state open
     "#]]);
     let agents = server.descendants();
     assert!(agents.contains(&pids[1]), "{agents:?}");

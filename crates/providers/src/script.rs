@@ -19,7 +19,8 @@ impl Printer {
 
     pub(crate) fn push(&mut self, envelope: &StreamEventEnvelope) {
         envelope.validate().expect("translation makes valid envelopes only");
-        for output in self.processor.push(Now::at_ms(0), envelope) {
+        let before = self.processor.flush_before(Now::at_ms(0), envelope);
+        for output in before.into_iter().chain(self.processor.push(Now::at_ms(0), envelope)) {
             let line = match output {
                 StreamOutput::Upsert(upsert) => upsert_line(&upsert),
                 StreamOutput::Turn(event) => turn_line(&event),

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chartroom_protocol::context::ContextResponse;
-use chartroom_protocol::ids::TurnId;
+use chartroom_protocol::ids::{QueuedId, TurnId};
 use chartroom_protocol::session::{
     AnswerParams, Question, QueueParams, QueueResponse, SendParams, SendResponse, SessionResponse,
     SessionState, SessionStatusResponse,
@@ -174,6 +174,8 @@ enum Agent {
     Absent,
     Opening {
         waiting: Vec<Reply<SessionResponse>>,
+        /// Messages whose turns were cancelled: they are ended when the history is taken over, and answered then.
+        cancels: Vec<(QueuedId, Reply<()>)>,
         task: tokio::task::AbortHandle,
     },
     Running {
@@ -188,6 +190,8 @@ struct RunningTurn {
     first_seq: u64,
     /// The journal has its beginning.
     is_told: bool,
+    /// Somebody wants it to end.
+    cancelled: bool,
 }
 
 struct PendingQuestion {
@@ -223,7 +227,7 @@ impl Actor {
         match command {
             Command::Load { reply } => self.load(reply),
             Command::Send { params, reply } => self.send(params, reply).await,
-            Command::Cancel { reply } => self.cancel(Some(reply)),
+            Command::Cancel { reply } => self.cancel(reply),
             Command::Kill { reply } => self.kill(reply).await,
             Command::Answer { params, reply } => self.answer(params, reply).await,
             Command::ChangeQueue { change, reply } => self.change_queue(change, reply).await,

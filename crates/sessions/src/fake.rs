@@ -53,6 +53,8 @@ pub struct Behaviour {
     pub refuse: Option<ProviderError>,
     /// Creating and loading never answer.
     pub hang: bool,
+    /// Creating and loading wait for this.
+    pub waits: Option<Arc<Notify>>,
     /// Sending fails with this.
     pub refuse_message: Option<ProviderError>,
     /// What fills the context; without it the agent does not tell.
@@ -61,6 +63,8 @@ pub struct Behaviour {
     pub takes_in_silence: bool,
     /// Plays every turn by itself: so many updates of one message, then the end.
     pub plays: Option<usize>,
+    /// Works on every turn without end, until somebody cancels that turn.
+    pub works_until_cancelled: bool,
 }
 
 /// What an agent keeps with what was said.
@@ -126,6 +130,9 @@ impl FakeProvider {
         if behaviour.hang {
             std::future::pending::<()>().await;
         }
+        if let Some(waits) = behaviour.waits {
+            waits.notified().await;
+        }
         if let Some(error) = behaviour.refuse {
             return Err(error);
         }
@@ -136,6 +143,7 @@ impl FakeProvider {
             outputs: Mutex::new(Some(sender)),
             calls: Mutex::default(),
             called: Notify::new(),
+            cancels: Mutex::default(),
             alive: AtomicBool::new(true),
         });
         lock(&self.shared.agents).insert(session_id.clone(), Arc::clone(&agent));
@@ -198,6 +206,8 @@ pub struct FakeAgent {
     outputs: Mutex<Option<mpsc::Sender<ProviderOutput>>>,
     calls: Mutex<VecDeque<Call>>,
     called: Notify,
+    /// Of the turns that it works on.
+    cancels: Mutex<HashMap<TurnId, Arc<Notify>>>,
     alive: AtomicBool,
 }
 
@@ -279,6 +289,26 @@ impl FakeAgent {
         self.end_turn(turn_id, TurnStatus::Completed).await;
     }
 
+    async fn work(&self, turn_id: &TurnId, cancelled: &Notify) {
+        let item = format!("{turn_id}:0:0");
+        self.start_turn(turn_id).await;
+        let steps = async {
+            for n in 0.. {
+                tokio::task::yield_now().await;
+                let status = if n == 0 { UpsertStatus::Create } else { UpsertStatus::Update };
+                self.text(turn_id, &item, status, &format!("step {n}")).await;
+                if n == 8 {
+                    return std::future::pending::<()>().await;
+                }
+            }
+        };
+        tokio::select! {
+            () = steps => {}
+            () = cancelled.notified() => {}
+        }
+        self.end_turn(turn_id, TurnStatus::Cancelled).await;
+    }
+
     fn record(&self, call: Call) {
         lock(&self.calls).push_back(call);
         self.called.notify_one();
@@ -301,6 +331,16 @@ impl AgentHandle for Handle {
         if behaviour.takes_in_silence {
             std::future::pending::<()>().await;
         }
+        if behaviour.works_until_cancelled {
+            // A message is on its way for a while; until it is there its turn cannot be cancelled.
+            for _ in 0..4 {
+                tokio::task::yield_now().await;
+            }
+            let cancelled = Arc::new(Notify::new());
+            lock(&self.0.cancels).insert(turn_id.clone(), Arc::clone(&cancelled));
+            let (agent, turn_id) = (Arc::clone(&self.0), turn_id.clone());
+            drop(tokio::spawn(async move { agent.work(&turn_id, &cancelled).await }));
+        }
         if let Some(n_updates) = behaviour.plays {
             let (agent, turn_id) = (Arc::clone(&self.0), turn_id.clone());
             drop(tokio::spawn(async move { agent.play(&turn_id, n_updates).await }));
@@ -308,8 +348,11 @@ impl AgentHandle for Handle {
         Ok(())
     }
 
-    async fn cancel_turn(&self) -> Result<(), ProviderError> {
+    async fn cancel_turn(&self, turn_id: &TurnId) -> Result<(), ProviderError> {
         self.0.record(Call::Cancel);
+        if let Some(cancelled) = lock(&self.0.cancels).get(turn_id) {
+            cancelled.notify_one();
+        }
         Ok(())
     }
 

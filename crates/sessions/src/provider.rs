@@ -59,8 +59,9 @@ pub trait AgentHandle: Send + Sync {
     /// `PROCESS_CRASH`.
     async fn send_message(&self, turn_id: &TurnId, message: SendParams) -> Result<(), ProviderError>;
 
-    /// Interrupts the running turn; its end arrives as an output. Without a running turn nothing happens.
-    async fn cancel_turn(&self) -> Result<(), ProviderError>;
+    /// Interrupts a turn whose message was sent, also one that the agent has not begun with; its end arrives as an
+    /// output. Of a turn that has ended nothing happens.
+    async fn cancel_turn(&self, turn_id: &TurnId) -> Result<(), ProviderError>;
 
     /// Answers a pending question; `QUESTION_NOT_FOUND` when it is not pending any more.
     async fn answer(&self, params: AnswerParams) -> Result<(), ProviderError>;

@@ -38,7 +38,10 @@ impl Pump {
 
     /// Takes one event and sends what follows from it.
     pub async fn push(&mut self, envelope: &StreamEventEnvelope) {
-        let outputs = self.processor.push(self.clock.now(), envelope);
+        let now = self.clock.now();
+        let outputs = self.processor.flush_before(now, envelope);
+        self.keep(outputs);
+        let outputs = self.processor.push(now, envelope);
         self.keep(outputs);
         self.flush().await;
     }

@@ -132,11 +132,11 @@ impl UpsertProcessor {
                 self.finish_item(now, envelope, item_id, final_item, &mut out);
             }
             StreamEvent::ItemError { item_id, error } => {
-                if let Some(mut item) = self.items.close(item_id) {
-                    out.upsert(item.fail(now, error, None));
+                if let Some((mut item, partial_output)) = self.items.cut(item_id) {
+                    out.upsert(item.fail(now, error, partial_output));
                 }
             }
-            StreamEvent::ItemCancelled { item_id, .. } => drop(self.items.close(item_id)),
+            StreamEvent::ItemCancelled { item_id, .. } => drop(self.items.cut(item_id)),
             StreamEvent::ResponseDone { status, finish_reason, error, usage } => {
                 match turns::ending(*status) {
                     Some(status) => self.complete_turn(now, envelope, status, *usage, &mut out),
@@ -147,6 +147,26 @@ impl UpsertProcessor {
                 }
             }
             StreamEvent::ResponseError { error } => self.fail_turn(now, envelope, error, &mut out),
+        }
+        out.list
+    }
+
+    /// Returns what must be shown before [`push`](Self::push) takes this event, so that nothing is lost by it: a
+    /// cancelled item says nothing more, and what came of it goes out once more as `update`.
+    pub fn flush_before(&mut self, now: Now, envelope: &StreamEventEnvelope) -> Vec<StreamOutput> {
+        let mut out = Outputs::default();
+        let StreamEvent::ItemCancelled { item_id, .. } = &envelope.payload else { return out.list };
+        if self.turns.is_over(&envelope.turn_id) {
+            return out.list;
+        }
+        let partial_output = self.items.partial_output(item_id);
+        if let Some(item) = self.items.get_mut(item_id)
+            && item.has_content()
+        {
+            if !item.is_created() {
+                out.upsert(item.progress(now, &self.config));
+            }
+            out.upsert(item.stop(now, partial_output));
         }
         out.list
     }
@@ -379,14 +399,15 @@ impl UpsertProcessor {
                     out.upsert(item.complete_text(now, content, kind));
                 }
                 // Cancelled in the middle: what came is kept, and is neither complete nor an error.
-                (Body::Text(_), TurnStatus::Cancelled) | (Body::Call(_), TurnStatus::Completed)
+                (Body::Text(_) | Body::Call(_), TurnStatus::Cancelled)
+                | (Body::Call(_), TurnStatus::Completed)
                     if item.is_waiting() =>
                 {
                     out.upsert(item.progress(now, &self.config));
                 }
                 (Body::Text(_) | Body::Call(_) | Body::Output { .. }, _) => {}
             }
-            self.items.keep_for_late_result(item);
+            self.items.end_call(item, status);
         }
         out.turn(Some(self.turns.complete(now, &envelope.turn_id, &envelope.session_id, status, usage)));
     }

@@ -78,6 +78,12 @@ export class Session {
     return signal[0]()
   }
 
+  /** Whether an item is still being written. What its turn has left open when it ended is stopped, for ever. */
+  isRunning(item: Upsert): boolean {
+    const open = item.status === 'create' || item.status === 'update'
+    return open && this.turns().get(item.turnId)?.end === undefined
+  }
+
   /** The items that a subagent's call made. */
   childrenOf(callId: string): string[] {
     let signal = this.childSignals.get(callId)

@@ -17,7 +17,8 @@ export interface Line {
   counts?: { added: number; removed: number }
   /** How many errors the agent was told of after the call, if any. */
   told?: { text: string; failed: boolean }
-  outcome: 'running' | 'passed' | 'failed'
+  /** Stopped: its turn ended before it did. */
+  outcome: 'running' | 'stopped' | 'passed' | 'failed'
 }
 
 type Arguments = Record<string, unknown>
@@ -25,11 +26,12 @@ type Arguments = Record<string, unknown>
 /** How the server's answer begins for a call that a person denied without a word. */
 const REFUSED = 'The user refused this.'
 
-export function describe(call: ToolCall, root?: string): Line {
+export function describe(call: ToolCall, root?: string, turnRuns = true): Line {
   const kind = kindOf(call.toolName, call.detail, call.toolArguments)
-  const outcome = outcomeOf(call)
+  const outcome = outcomeOf(call, turnRuns)
   const named = { kind, verb: verbOf(kind, call), object: objectOf(kind, call, root), outcome }
   if (outcome === 'running') return { ...named, result: '' }
+  if (outcome === 'stopped') return { ...named, result: 'stopped' }
   const counts = kind === 'edit' && outcome === 'passed' ? countsOf(call) : undefined
   const told = toldOf(call.detail?.diagnostics)
   return { ...named, result: resultOf(kind, call), ...(counts ? { counts } : {}), ...(told ? { told } : {}) }
@@ -70,9 +72,9 @@ function namedKind(toolName: string, detail: ToolDetail | undefined): ToolKind {
   return 'other'
 }
 
-function outcomeOf(call: ToolCall): Line['outcome'] {
+function outcomeOf(call: ToolCall, turnRuns: boolean): Line['outcome'] {
   if (call.status === 'error' || call.toolOutputIsError) return 'failed'
-  if (call.status !== 'complete') return 'running'
+  if (call.status !== 'complete') return turnRuns ? 'running' : 'stopped'
   return (call.detail?.exitCode ?? 0) === 0 ? 'passed' : 'failed'
 }
 

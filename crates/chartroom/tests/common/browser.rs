@@ -6,6 +6,7 @@
 //!   updates there are (none, if all of it came at once), depends on time. They are checked instead: an item is
 //!   created once, each state of a text begins with the one before it, and nothing follows its end.
 //! - A text that ends as `error` has no `create`: whether it was shown before depends on time too.
+//! - An item that has no end when its turn is cancelled stands before the turn's end as `stopped`, with all of it.
 //! - The numbers of the journal are checked, not shown: they count up by one, no frame is missing and none comes twice.
 //!   Only what a page gets when it comes back may lack numbers: of an item's states between its first and its last the
 //!   journal keeps none.
@@ -50,6 +51,8 @@ pub(crate) struct Browser {
     questions: Names,
     /// The last state of each item: its text, and whether it has ended.
     shown: HashMap<String, (String, bool)>,
+    /// The items without an end, each with its turn and its line.
+    open: Vec<(String, usize, String)>,
     ended_turns: Vec<usize>,
 }
 
@@ -84,6 +87,7 @@ impl Browser {
             items: Names::default(),
             questions: Names::default(),
             shown: HashMap::new(),
+            open: Vec::new(),
             ended_turns: Vec::new(),
         };
         let mut subscribe = json!({"type": "subscribe", "sessionId": session_id, "requestId": "subscribe"});
@@ -178,6 +182,11 @@ impl Browser {
         std::mem::take(&mut self.lines).join("\n")
     }
 
+    /// Leaves out what was written down so far.
+    pub(crate) fn forget_the_beginning(&mut self) {
+        self.lines.clear();
+    }
+
     /// Reads frames until one is written down as a line that begins with `end`.
     pub(crate) async fn until(&mut self, end: &str) {
         loop {
@@ -213,6 +222,25 @@ impl Browser {
         }
     }
 
+    /// Reads frames until a turn has ended, and returns how.
+    pub(crate) async fn until_ended(&mut self, turn_id: &str) -> String {
+        loop {
+            let frame = self.frame().await;
+            self.write_down(&frame);
+            let payload = &frame["payload"];
+            if payload["turnId"] == turn_id
+                && ["turn_complete", "turn_error"].iter().any(|end| payload["type"] == *end)
+            {
+                return payload["status"].as_str().unwrap_or("failed").to_owned();
+            }
+        }
+    }
+
+    /// Returns what was written down last.
+    pub(crate) fn last_line(&self) -> &str {
+        self.lines.last().map_or("", String::as_str)
+    }
+
     pub(crate) fn last_seq(&self) -> u64 {
         self.seq.expect("a frame of the journal was read")
     }
@@ -246,12 +274,17 @@ impl Browser {
         match frame["type"].as_str().unwrap() {
             "session:upsert" => {
                 self.count(frame);
-                let line = self.upsert(payload);
-                self.lines.extend(line);
+                let (line, is_update) = self.upsert(payload);
+                self.lines.extend(Some(line).filter(|_| !is_update));
             }
             "session:turn" => {
                 self.count(frame);
                 let line = self.turn(payload);
+                if line.ends_with(" cancelled") {
+                    let turn = self.turns.number(&payload["turnId"]);
+                    let stopped = self.open.iter().filter(|(_, of, _)| *of == turn);
+                    self.lines.extend(stopped.map(|(_, _, line)| format!("stopped {line}")));
+                }
                 self.lines.push(line);
             }
             "session:question" => {
@@ -312,7 +345,7 @@ impl Browser {
         self.ended_turns.clear();
         self.lines.push("history".to_owned());
         for entry in frame["entries"].as_array().unwrap() {
-            let line = self.upsert(entry).unwrap_or_else(|| panic!("an item of a history is shown: {entry}"));
+            let (line, _) = self.upsert(entry);
             self.lines.push(format!("| {line}"));
         }
         for turn in frame["turns"].as_array().unwrap() {
@@ -340,7 +373,8 @@ impl Browser {
         }
     }
 
-    fn upsert(&mut self, payload: &Value) -> Option<String> {
+    /// Returns an item's line, and whether it is one that depends on time.
+    fn upsert(&mut self, payload: &Value) -> (String, bool) {
         let turn = self.turns.number(&payload["turnId"]);
         assert!(!self.ended_turns.contains(&turn), "turn {turn} had ended: {payload}");
         let (kind, status) = (payload["type"].as_str().unwrap(), payload["status"].as_str().unwrap());
@@ -350,7 +384,9 @@ impl Browser {
         let before = self.shown.get(&id);
         match status {
             "create" => assert!(before.is_none(), "i{number} was created twice: {payload}"),
-            "update" => assert!(before.is_some(), "i{number} was never created: {payload}"),
+            "update" if self.is_live => {
+                assert!(before.is_some(), "i{number} was never created: {payload}");
+            }
             _ => {}
         }
         if let Some((text, ended)) = before {
@@ -358,10 +394,9 @@ impl Browser {
             assert!(content.starts_with(text.as_str()), "i{number} does not go on from {text:?}: {payload}");
         }
         let ends = matches!(status, "complete" | "error");
-        self.shown.insert(id, (content, ends));
+        self.shown.insert(id.clone(), (content, ends));
         let text = self.text(&payload["content"]);
         let line = match (kind, status) {
-            (_, "update") => return None,
             ("message", _) if payload["origin"] == "user" => format!("user i{number} {text}"),
             ("message" | "thinking", "create") => format!("create {kind} i{number}"),
             ("message" | "thinking", _) => {
@@ -371,7 +406,7 @@ impl Browser {
                 format!("{status} {kind} i{number} {text}")
             }
             _ => {
-                let name = payload["toolName"].as_str().unwrap();
+                let name = self.tool(payload);
                 let output = match &payload["toolOutput"] {
                     Value::Null => String::new(),
                     output if payload["toolOutputIsError"] == true => format!(" !> {}", self.text(output)),
@@ -384,10 +419,27 @@ impl Browser {
                 format!("{status} tool {name} i{number}{arguments}{output}")
             }
         };
-        Some(match payload["errorMessage"].as_str() {
+        self.open.retain(|(open, ..)| *open != id);
+        if !ends {
+            let line = match kind {
+                "message" | "thinking" => format!("{kind} i{number} {text}"),
+                _ => {
+                    let arguments = self.stable(&payload["toolArguments"].to_string());
+                    let output = payload["toolOutput"].as_str().map(|output| format!(" -> {output:?}"));
+                    format!("tool {} i{number} {arguments}{}", self.tool(payload), output.unwrap_or_default())
+                }
+            };
+            self.open.push((id, turn, line));
+        }
+        let line = match payload["errorMessage"].as_str() {
             Some(error) => format!("{line}: {error}"),
             None => line,
-        })
+        };
+        (line, status == "update")
+    }
+
+    fn tool(&self, payload: &Value) -> String {
+        payload["toolName"].as_str().unwrap_or_else(|| panic!("a tool has a name: {payload}")).to_owned()
     }
 
     /// Quotes a text, without what differs from run to run.

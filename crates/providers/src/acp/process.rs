@@ -33,7 +33,7 @@ enum Event {
 /// Everything that can be asked of the task.
 enum Command {
     Send { turn_id: TurnId, message: SendParams, reply: Reply },
-    Cancel { reply: Reply },
+    Cancel { turn_id: TurnId, reply: Reply },
     Answer { params: AnswerParams, reply: Reply },
     SetModel { model: String, reply: Reply },
     SetMode { mode: String, reply: Reply },
@@ -98,8 +98,9 @@ impl AgentHandle for AcpHandle {
         self.ask(|reply| Command::Send { turn_id, message, reply }).await
     }
 
-    async fn cancel_turn(&self) -> Result<(), ProviderError> {
-        self.ask(|reply| Command::Cancel { reply }).await
+    async fn cancel_turn(&self, turn_id: &TurnId) -> Result<(), ProviderError> {
+        let turn_id = turn_id.clone();
+        self.ask(|reply| Command::Cancel { turn_id, reply }).await
     }
 
     async fn answer(&self, params: AnswerParams) -> Result<(), ProviderError> {

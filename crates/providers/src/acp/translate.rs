@@ -47,8 +47,19 @@ struct Turn {
     open: Option<Chunks>,
     /// What was said last, in case the agent says it again after a retry.
     said: Option<Chunks>,
-    calls: BTreeMap<String, (ItemId, Call)>,
+    calls: BTreeMap<String, OpenCall>,
     n_plans: u32,
+    /// Somebody has cancelled it.
+    cancelled: bool,
+}
+
+/// A tool call without its final result.
+#[derive(Debug)]
+struct OpenCall {
+    item_id: ItemId,
+    call: Call,
+    /// The agent said so after the turn was cancelled: the tool did not fail by itself, it was stopped.
+    failed: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -93,8 +104,20 @@ impl Translator {
             said: None,
             calls: BTreeMap::new(),
             n_plans: 0,
+            cancelled: false,
         });
         vec![Translated::Event(Box::new(started))]
+    }
+
+    /// Notes that a turn is to be cancelled; tells whether it runs.
+    pub fn cancel(&mut self, turn_id: &TurnId) -> bool {
+        match &mut self.turn {
+            Some(turn) if turn.id == *turn_id => {
+                turn.cancelled = true;
+                true
+            }
+            Some(_) | None => false,
+        }
     }
 
     /// Reads one update.
@@ -220,8 +243,11 @@ impl Turn {
                         open.repeated = None;
                         return vec![event];
                     }
-                    // Not a repetition: another message.
-                    let mut events = self.finish_open(provider_id);
+                    // Not a repetition: the answer broke off, and the agent has asked again. An answer that is
+                    // whole is followed by a tool or by the turn's end.
+                    let item_id = open.item_id.clone();
+                    self.open = None;
+                    let mut events = vec![StreamEvent::ItemError { item_id, error: broken_off() }];
                     events.extend(self.start(kind, &again));
                     events
                 }
@@ -290,17 +316,20 @@ impl Turn {
             let mut call = Call::default();
             call.take(update);
             events.extend(call_events(&item_id, &id, &call));
-            self.calls.insert(id.clone(), (item_id, call));
-        } else if let Some((_, call)) = self.calls.get_mut(&id) {
-            call.take(update);
+            self.calls.insert(id.clone(), OpenCall { item_id, call, failed: false });
+        } else if let Some(open) = self.calls.get_mut(&id) {
+            open.call.take(update);
         }
         let status = text(update, "/status");
         // A replayed call comes as completed first and with its output after that.
         let is_final =
             matches!(status, "completed" | "failed") && text(update, "/sessionUpdate") == "tool_call_update";
-        if is_final && let Some((item_id, call)) = self.calls.get(&id) {
-            events.push(output_event(item_id, &id, call, status == "failed"));
-            self.calls.remove(&id);
+        if is_final && let Some(open) = self.calls.get_mut(&id) {
+            open.failed = status == "failed";
+            if !(self.cancelled && open.failed) {
+                events.push(output_event(&open.item_id, &id, &open.call, open.failed));
+                self.calls.remove(&id);
+            }
         }
         events
     }
@@ -326,20 +355,31 @@ impl Turn {
         error: Option<&ErrorDetail>,
         provider_id: &str,
     ) -> Vec<StreamEvent> {
-        let mut events = match (status, error, self.open.take()) {
-            (ResponseStatus::Error, Some(error), Some(open)) => {
-                vec![StreamEvent::ItemError { item_id: open.item_id, error: error.clone() }]
+        let calls = std::mem::take(&mut self.calls);
+        if status == ResponseStatus::Completed {
+            let mut events = self.finish_open(provider_id);
+            for (id, OpenCall { item_id, mut call, failed }) in calls {
+                if call.output().is_empty() {
+                    call.take(&json!({"rawOutput": "no result: the turn ended first"}));
+                }
+                events.push(output_event(&item_id, &id, &call, failed));
             }
-            (_, _, open) => {
-                self.open = open;
-                self.finish_open(provider_id)
+            return events;
+        }
+        let cut = |item_id: ItemId| match status {
+            ResponseStatus::Error => {
+                let error = error.cloned().unwrap_or_else(broken_off);
+                StreamEvent::ItemError { item_id, error }
+            }
+            ResponseStatus::Cancelled | ResponseStatus::Completed => {
+                StreamEvent::ItemCancelled { item_id, reason: None }
             }
         };
-        for (id, (item_id, mut call)) in std::mem::take(&mut self.calls) {
-            if call.output().is_empty() {
-                call.take(&json!({"rawOutput": "no result: the turn ended first"}));
-            }
-            events.push(output_event(&item_id, &id, &call, status != ResponseStatus::Completed));
+        let mut events: Vec<StreamEvent> =
+            self.open.take().map(|open| cut(open.item_id)).into_iter().collect();
+        for (id, OpenCall { item_id, call, .. }) in calls {
+            events.push(partial_output(&item_id, &id, &call));
+            events.push(cut(item_id));
         }
         events
     }
@@ -365,6 +405,25 @@ fn call_events(item_id: &ItemId, id: &str, call: &Call) -> Vec<StreamEvent> {
             final_item: FinalizedItem::FunctionCall { name, call_id, arguments: call.arguments() },
         },
     ]
+}
+
+/// What a tool has said that goes no further.
+fn partial_output(item_id: &ItemId, id: &str, call: &Call) -> StreamEvent {
+    StreamEvent::ItemStart {
+        item_id: ItemId(format!("{item_id}:output")),
+        item_type: ItemType::FunctionCallOutput,
+        initial_content: Some(call.output()).filter(|output| !output.is_empty()),
+        name: None,
+        call_id: Some(CallId::from(id)),
+        parent_call_id: None,
+    }
+}
+
+fn broken_off() -> ErrorDetail {
+    ErrorDetail {
+        code: ErrorCode::ResponseError.to_string(),
+        message: "the stream broke off here; the agent asked again".to_owned(),
+    }
 }
 
 fn output_event(item_id: &ItemId, id: &str, call: &Call, is_error: bool) -> StreamEvent {

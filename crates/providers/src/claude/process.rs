@@ -76,6 +76,7 @@ enum Command {
         reply: Reply<()>,
     },
     Cancel {
+        turn_id: TurnId,
         reply: oneshot::Sender<Result<Option<oneshot::Receiver<ControlAnswer>>, ProviderError>>,
     },
     Answer {
@@ -139,8 +140,9 @@ impl AgentHandle for ClaudeHandle {
         self.ask(|reply| Command::Send { turn_id, message, reply }).await
     }
 
-    async fn cancel_turn(&self) -> Result<(), ProviderError> {
-        match self.ask(|reply| Command::Cancel { reply }).await? {
+    async fn cancel_turn(&self, turn_id: &TurnId) -> Result<(), ProviderError> {
+        let turn_id = turn_id.clone();
+        match self.ask(|reply| Command::Cancel { turn_id, reply }).await? {
             None => Ok(()),
             Some(answer) => self.answered("interrupt", answer, ErrorCode::InterruptFailed).await.map(drop),
         }

@@ -61,6 +61,8 @@ pub enum Translated {
         /// The request that needs no answer any more.
         request_id: String,
     },
+    /// A turn that was cancelled works on.
+    GoesOn,
 }
 
 /// The state of one conversation's translation.
@@ -81,7 +83,8 @@ pub struct Translator {
     spending: Spending,
     /// Whether a note is shown that the next sign of life clears.
     noted: bool,
-    interrupting: bool,
+    /// Turns that somebody has cancelled and that have not ended.
+    cancelled: Vec<TurnId>,
 }
 
 impl Translator {
@@ -98,7 +101,7 @@ impl Translator {
             told: BTreeMap::new(),
             spending: Spending::default(),
             noted: false,
-            interrupting: false,
+            cancelled: Vec::new(),
         }
     }
 
@@ -112,9 +115,34 @@ impl Translator {
         self.turn.as_mut().map_or(&mut self.told, |turn| &mut turn.told).extend(told);
     }
 
-    /// Tells that an interrupt was asked for, so that an error that ends the turn is no error.
-    pub fn interrupting(&mut self) {
-        self.interrupting = self.is_working();
+    /// Notes that a turn is to be interrupted, so that what cuts it off is no error; tells whether there is one. The CLI
+    /// does not remember an interrupt for a message that it has not begun with: [`Translated::GoesOn`] says that it was lost.
+    pub fn cancel(&mut self, turn_id: &TurnId) -> bool {
+        let running = self.turn.as_mut().filter(|turn| turn.id == *turn_id);
+        let known = running.is_some() || self.expected.contains(turn_id);
+        if let Some(turn) = running {
+            turn.cancelled = true;
+        }
+        if known && !self.cancelled.contains(turn_id) {
+            self.cancelled.push(turn_id.clone());
+        }
+        known
+    }
+
+    /// Notes that everything is to be interrupted; tells whether there is something.
+    pub fn cancel_all(&mut self) -> bool {
+        let turns: Vec<TurnId> =
+            self.turn.iter().map(|turn| &turn.id).chain(&self.expected).cloned().collect();
+        for turn_id in &turns {
+            self.cancel(turn_id);
+        }
+        !turns.is_empty()
+    }
+
+    /// Tells whether the turn that the CLI is at has been cancelled.
+    pub fn is_cancelling(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.cancelled)
+            || self.begun.as_ref().is_some_and(|begun| self.cancelled.contains(begun))
     }
 
     /// Tells whether a turn runs or is about to.
@@ -144,6 +172,9 @@ impl Translator {
                     self.clear_note(&mut translated);
                 }
                 self.in_turn(now, &timestamp, &mut translated, |turn| turn.stream_event(line));
+                if matches!(text(line, "/event/type"), "message_start" | "content_block_start") {
+                    self.goes_on(&mut translated);
+                }
             }
             "assistant" | "user" => self.message(line, &timestamp, now, &mut translated),
             "result" => self.result(line, &timestamp, now, &mut translated),
@@ -173,6 +204,7 @@ impl Translator {
                 for waiting in std::mem::take(&mut self.waiting) {
                     self.in_turn(now, timestamp, translated, |turn| turn.message(&waiting));
                 }
+                self.goes_on(translated);
             }
             "api_retry" => {
                 let attempt = number(line, "/attempt").unwrap_or_default();
@@ -228,7 +260,7 @@ impl Translator {
         }
         self.ensure_turn(timestamp, translated);
         self.clear_note(translated);
-        let ending = ending::read(line, std::mem::take(&mut self.interrupting));
+        let ending = ending::read(line, self.turn.as_ref().is_some_and(|turn| turn.cancelled));
         let context = self.turn.as_ref().and_then(Turn::context_tokens);
         let usage = self.spending.usage(line, &self.model, context);
         self.in_turn(now, timestamp, translated, |turn| turn.close(&ending));
@@ -240,7 +272,9 @@ impl Translator {
             usage: Some(usage),
         };
         self.in_turn(now, timestamp, translated, |_| vec![done]);
-        self.turn = None;
+        if let Some(turn) = self.turn.take() {
+            self.cancelled.retain(|cancelled| *cancelled != turn.id);
+        }
     }
 
     /// Says which message the CLI works on now (from 2.1.3xx on, for user lines with a `uuid`).
@@ -251,10 +285,14 @@ impl Translator {
             return;
         }
         match text(line, "/state") {
-            "started" => self.begun = Some(turn_id),
+            "started" => {
+                self.begun = Some(turn_id);
+                self.goes_on(translated);
+            }
             state @ ("completed" | "cancelled") => {
                 // It was taken into a running turn, or dropped: its own turn never came, and must not wait for ever.
                 self.expected.retain(|expected| *expected != turn_id);
+                self.cancelled.retain(|cancelled| *cancelled != turn_id);
                 self.begun = self.begun.take().filter(|begun| *begun != turn_id);
                 let status =
                     if state == "completed" { ResponseStatus::Completed } else { ResponseStatus::Cancelled };
@@ -292,7 +330,14 @@ impl Translator {
         };
         let event = self.response_start();
         translated.push(Translated::Event(Box::new(self.envelopes.wrap(&turn_id, timestamp, event))));
-        self.turn = Some(Turn::new(turn_id, std::mem::take(&mut self.told)));
+        let cancelled = self.cancelled.contains(&turn_id);
+        self.turn = Some(Turn::new(turn_id, std::mem::take(&mut self.told), cancelled));
+    }
+
+    fn goes_on(&self, translated: &mut Vec<Translated>) {
+        if self.is_cancelling() {
+            translated.push(Translated::GoesOn);
+        }
     }
 
     fn response_start(&self) -> StreamEvent {

@@ -148,7 +148,7 @@ async fn a_message_is_delivered_and_send_returns_before_the_turn_ends() {
     // The fake keeps this turn open until it is interrupted: send has returned all the same.
     send(&session, "t1", "slow").await;
     assert_eq!(until(&mut session, "started").await, ["started t1 fake-model"]);
-    session.handle.cancel_turn().await.expect("the fake takes an interrupt");
+    session.handle.cancel_turn(&"t1".into()).await.expect("the fake takes an interrupt");
     until(&mut session, "ended").await;
 }
 
@@ -189,12 +189,28 @@ async fn cancel_interrupts_the_turn_and_the_session_goes_on() {
     let mut session = session(&stage).await;
     send(&session, "t1", "slow").await;
     until(&mut session, "started").await;
-    session.handle.cancel_turn().await.expect("the fake takes an interrupt");
-    assert_eq!(until(&mut session, "ended").await, ["message \"before \"", "ended Cancelled"]);
+    session.handle.cancel_turn(&"t1".into()).await.expect("the fake takes an interrupt");
+    assert_eq!(until(&mut session, "ended").await, ["stopped \"before \"", "ended Cancelled"]);
     send(&session, "t2", "hello").await;
     assert_eq!(until(&mut session, "ended").await.last().map(String::as_str), Some("ended Completed"));
     // Without a turn there is nothing to interrupt.
-    session.handle.cancel_turn().await.expect("an idle cancel is fine");
+    session.handle.cancel_turn(&"t2".into()).await.expect("an idle cancel is fine");
+}
+
+#[tokio::test]
+async fn an_interrupt_that_comes_before_claude_has_begun_with_the_turn_is_repeated() {
+    let stage = Stage::new();
+    for mode in ["", "old"] {
+        let provider = provider(&stage, &[("FAKE_CLAUDE", mode)]);
+        let mut session = provider.create_session(stage.create()).await.expect("the fake starts");
+        send(&session, "t1", "late").await;
+        session.handle.cancel_turn(&"t1".into()).await.expect("the fake takes an interrupt");
+        assert_eq!(
+            until(&mut session, "ended").await,
+            ["started t1 fake-model", "stopped \"before \"", "ended Cancelled"],
+            "{mode}"
+        );
+    }
 }
 
 // TC-3.4b, TC-3.4c, NFR-RELIABILITY-2
@@ -296,7 +312,7 @@ async fn an_interrupt_that_is_not_answered_says_so() {
     let provider = ClaudeProvider::new(stage.gate.clone(), config);
     let session = provider.create_session(stage.create()).await.expect("the fake starts");
     send(&session, "t1", "silent").await;
-    let error = session.handle.cancel_turn().await.expect_err("the fake is silent");
+    let error = session.handle.cancel_turn(&"t1".into()).await.expect_err("the fake is silent");
     assert_eq!(error.code, ErrorCode::InterruptFailed);
     // And it can still be ended.
     session.handle.kill().await;
@@ -345,7 +361,7 @@ async fn an_interrupt_withdraws_a_pending_question() {
     let mut session = session(&stage).await;
     send(&session, "t1", "withdrawn").await;
     until(&mut session, "asks").await;
-    session.handle.cancel_turn().await.expect("the fake takes an interrupt");
+    session.handle.cancel_turn(&"t1".into()).await.expect("the fake takes an interrupt");
     let lines = until(&mut session, "ended").await;
     assert!(lines.contains(&"closed ask-1".to_owned()), "{lines:?}");
     assert_eq!(lines.last().map(String::as_str), Some("ended Cancelled"));

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use chartroom_protocol::ids::{CliType, TurnId};
 use chartroom_protocol::session::{QuestionBody, SendParams};
-use chartroom_protocol::turn::TurnEvent;
-use chartroom_protocol::upsert::{UpsertBody, UpsertStatus};
+use chartroom_protocol::turn::{TurnEvent, TurnStatus};
+use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
 use chartroom_providers::Timeouts;
 use chartroom_providers::launch::AgentCommand;
 use chartroom_sessions::{CreateOptions, LoadOptions, ProviderOutput, ProviderSession};
@@ -116,9 +116,22 @@ pub(crate) async fn send(session: &ProviderSession, turn: &str, text: &str) {
 pub(crate) async fn until(session: &mut ProviderSession, done: &str) -> Vec<String> {
     let read = async {
         let mut lines: Vec<String> = Vec::new();
+        let mut open: Vec<Upsert> = Vec::new();
         loop {
             let output = session.outputs.recv().await;
             let ended = output.is_none();
+            match &output {
+                Some(ProviderOutput::Upsert(upsert)) => {
+                    open.retain(|item| item.item_id != upsert.item_id);
+                    if matches!(upsert.status, UpsertStatus::Create | UpsertStatus::Update) {
+                        open.push(upsert.clone());
+                    }
+                }
+                Some(ProviderOutput::Turn(TurnEvent::TurnComplete {
+                    status: TurnStatus::Cancelled, ..
+                })) => lines.extend(open.drain(..).map(|item| stopped(&item))),
+                _ => {}
+            }
             if let Some(line) = output.as_ref().map_or(Some("closed".to_owned()), print) {
                 lines.push(line);
             }
@@ -146,6 +159,19 @@ pub(crate) async fn until_said(session: &mut ProviderSession, beginning: &str) {
     tokio::time::timeout(LIMIT, read).await.expect("the agent says it");
 }
 
+/// An item of a cancelled turn that was neither completed nor failed.
+fn stopped(upsert: &Upsert) -> String {
+    match &upsert.body {
+        UpsertBody::Message { content, .. } | UpsertBody::Thinking { content, .. } => {
+            format!("stopped {content:?}")
+        }
+        UpsertBody::ToolCall { tool_name, tool_output: None, .. } => format!("stopped {tool_name}"),
+        UpsertBody::ToolCall { tool_name, tool_output: Some(output), .. } => {
+            format!("stopped {tool_name} {output:?}")
+        }
+    }
+}
+
 fn print(output: &ProviderOutput) -> Option<String> {
     Some(match output {
         ProviderOutput::Upsert(upsert) => match (&upsert.body, upsert.status) {
@@ -161,7 +187,8 @@ fn print(output: &ProviderOutput) -> Option<String> {
             (UpsertBody::ToolCall { tool_name, tool_output: None, .. }, UpsertStatus::Create) => {
                 format!("call {tool_name}")
             }
-            (UpsertBody::ToolCall { tool_output: None, .. }, UpsertStatus::Update) => return None,
+            (UpsertBody::ToolCall { .. }, UpsertStatus::Update) => return None,
+            (UpsertBody::ToolCall { tool_name, .. }, UpsertStatus::Error) => format!("broken {tool_name}"),
             (UpsertBody::ToolCall { tool_name, tool_output, tool_output_is_error, .. }, _) => format!(
                 "result {tool_name} {:?}{}",
                 tool_output.as_deref().unwrap_or_default(),

@@ -139,8 +139,12 @@ async fn an_interrupt_ends_a_stream_and_a_tool() {
     let mut session = session(&stage, &api).await;
     send(&session, "11111111-0000-4000-8000-000000000001", "[[gate:one]]").await;
     until_said(&mut session, "before").await;
-    session.handle.cancel_turn().await.expect("claude takes an interrupt");
-    assert_eq!(until(&mut session, "ended").await, ["message \"before \"", "ended Cancelled"]);
+    session
+        .handle
+        .cancel_turn(&"11111111-0000-4000-8000-000000000001".into())
+        .await
+        .expect("claude takes an interrupt");
+    assert_eq!(until(&mut session, "ended").await, ["stopped \"before \"", "ended Cancelled"]);
 
     let tool =
         pid_of_tool(|command| format!("[[tool:Bash:{}]]", json!({"command": command, "description": "d"})))
@@ -150,7 +154,11 @@ async fn an_interrupt_ends_a_stream_and_a_tool() {
     answer(&session, &asked, Decision::Allow, None).await;
     let pid = tool.pid().await;
     assert!(lives(pid));
-    session.handle.cancel_turn().await.expect("claude takes an interrupt");
+    session
+        .handle
+        .cancel_turn(&"11111111-0000-4000-8000-000000000002".into())
+        .await
+        .expect("claude takes an interrupt");
     let lines = until(&mut session, "ended").await;
     assert_eq!(lines.last().map(String::as_str), Some("ended Cancelled"), "{lines:?}");
     session.handle.kill().await;

@@ -129,7 +129,7 @@ async fn a_permission_is_allowed_and_denied_and_a_turn_cancelled() {
     assert!(!stage.project.path("no.txt").exists());
     send(&session, "t3", "[[gate:one]]").await;
     until_said(&mut session, "before").await;
-    session.handle.cancel_turn().await.expect("codex takes a cancel");
+    session.handle.cancel_turn(&"t3".into()).await.expect("codex takes a cancel");
     let lines = until(&mut session, "ended").await;
     assert_eq!(lines.last().map(String::as_str), Some("ended Cancelled"), "{lines:?}");
     session.handle.kill().await;

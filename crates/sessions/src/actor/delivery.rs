@@ -74,6 +74,23 @@ impl Delivery {
         }
     }
 
+    /// Takes back a message that the agent was not given: returns its turn.
+    pub(super) fn take_back(&mut self) -> Option<TurnId> {
+        match self {
+            Self::Begun { message, .. } => {
+                let turn_id = message.turn_id.clone();
+                *self = Self::Idle;
+                Some(turn_id)
+            }
+            Self::Idle | Self::InDoubt(_) | Self::Given { .. } | Self::Unanswered { .. } => None,
+        }
+    }
+
+    /// Tells whether the agent was given the message of this turn and has not confirmed it.
+    pub(super) fn is_given(&self, turn_id: &TurnId) -> bool {
+        matches!(self, Self::Given { turn_id: given, .. } if given == turn_id)
+    }
+
     /// The agent has confirmed the message.
     pub(super) fn confirm(&mut self) {
         *self = match std::mem::take(self) {

@@ -101,11 +101,12 @@ impl Actor {
             };
             CallDone::Opened(Box::new(Opened { result, imported }))
         });
-        self.agent = Agent::Opening { waiting, task };
+        self.agent = Agent::Opening { waiting, cancels: Vec::new(), task };
     }
 
     pub(super) async fn opened(&mut self, opened: Opened) {
-        let Agent::Opening { waiting, .. } = std::mem::replace(&mut self.agent, Agent::Absent) else {
+        let Agent::Opening { waiting, cancels, .. } = std::mem::replace(&mut self.agent, Agent::Absent)
+        else {
             return;
         };
         self.next_seq = opened.imported.next_seq;
@@ -121,6 +122,7 @@ impl Actor {
         if let (None, Some(message)) = (&self.session.title, opened.imported.first_user_message) {
             self.set_first_title(&message).await;
         }
+        self.end_cancelled(cancels).await;
         match opened.result {
             Ok(session) => {
                 self.agent = Agent::Running { handle: session.handle, outputs: session.outputs };

@@ -77,7 +77,7 @@ impl Actor {
             (None, false) => {
                 // The agent began it by itself.
                 let (turn_id, first_seq) = (turn_id.clone(), self.next_seq);
-                self.turns.push(RunningTurn { turn_id, first_seq, is_told: true });
+                self.turns.push(RunningTurn { turn_id, first_seq, is_told: true, cancelled: false });
                 self.stage_turn(event);
             }
         }
@@ -92,8 +92,10 @@ impl Actor {
             None => self.next_seq,
         };
         self.staged.push(Staged::Compact { since });
-        if self.turns.is_empty() {
+        if !self.turns.iter().any(|turn| turn.cancelled) {
             self.cancel_by = None;
+        }
+        if self.turns.is_empty() {
             self.note = None;
         }
     }

@@ -81,13 +81,19 @@ impl Actor {
         if !self.can_deliver() {
             return;
         }
-        let Some(message) = self.queue.front().cloned() else { return };
+        let Some(message) = self.queue.pop_front() else { return };
+        self.begin_turn(&message);
+        self.delivery = Delivery::Begun { message, taken: false };
+    }
+
+    /// Begins the turn of a message that leaves the queue: it is shown as the user's.
+    pub(super) fn begin_turn(&mut self, message: &StoredMessage) {
         let now = self.clock.now().iso();
         let doubt = self.delivery.take_doubt(&message.queued_id);
         let is_told = doubt.as_ref().is_some_and(|doubt| doubt.is_told);
         let shown_before = doubt.is_some_and(|doubt| doubt.message.params == message.params);
         let turn_id = message.turn_id.clone();
-        self.turns.push(RunningTurn { turn_id, first_seq: self.next_seq, is_told });
+        self.turns.push(RunningTurn { turn_id, first_seq: self.next_seq, is_told, cancelled: false });
         let shown = Upsert {
             turn_id: message.turn_id.clone(),
             session_id: self.session.session_id.clone(),
@@ -112,8 +118,6 @@ impl Actor {
             self.session.title = Some(title.clone());
             self.stage_change(Change::Title(title));
         }
-        self.queue.pop_front();
-        self.delivery = Delivery::Begun { message, taken: false };
     }
 
     /// Hands the message of a turn that has begun to the agent.
@@ -152,7 +156,10 @@ impl Actor {
         if let Err(error) = self.change_session(change).await {
             tracing::warn!(session = %self.session.session_id, "the session's last activity is not kept: {error}");
         }
-        let Err(error) = result else { return self.delivery.confirm() };
+        let Err(error) = result else {
+            self.delivery.confirm();
+            return self.cancel_delivered(&turn_id);
+        };
         if let Some(queued_id) = self.delivery.refuse() {
             self.forget_message(&queued_id).await;
         }
@@ -209,7 +216,7 @@ impl Actor {
                     self.check_ready()?;
                     self.open(Vec::new());
                 } else {
-                    self.cancel(None);
+                    self.cancel_running(None);
                 }
             }
         }

@@ -82,7 +82,12 @@ impl Actor {
             turns: open
                 .turns
                 .iter()
-                .map(|turn| RunningTurn { turn_id: turn.turn_id().clone(), first_seq: 0, is_told: true })
+                .map(|turn| RunningTurn {
+                    turn_id: turn.turn_id().clone(),
+                    first_seq: 0,
+                    is_told: true,
+                    cancelled: false,
+                })
                 .collect(),
             open_items: open.items,
             queue,

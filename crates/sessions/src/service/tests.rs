@@ -1,5 +1,6 @@
 //! Stories of sessions with a fake agent, one line per frame.
 
+mod cancels;
 mod crashes;
 mod deletion;
 mod disk;

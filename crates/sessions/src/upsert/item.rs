@@ -212,6 +212,33 @@ impl Item {
         Some(self.upsert(now, status, body))
     }
 
+    /// Tells whether there is something to show: text, or the call itself.
+    pub(super) fn has_content(&self) -> bool {
+        match &self.body {
+            Body::Text(text) => self.created || !text.content.is_empty(),
+            Body::Call(_) => true,
+            Body::Output { .. } => false,
+        }
+    }
+
+    /// Shows all that came of an item that goes no further: neither complete nor an error.
+    pub(super) fn stop(&mut self, now: Now, partial_output: Option<String>) -> Option<Upsert> {
+        let body = match &mut self.body {
+            Body::Text(text) => text.upsert_body(),
+            Body::Call(call) => {
+                call.read_arguments();
+                let mut body = call.upsert_body(None);
+                if let UpsertBody::ToolCall { tool_output, .. } = &mut body {
+                    *tool_output = partial_output;
+                }
+                body
+            }
+            Body::Output { .. } => return None,
+        };
+        self.waiting_since = None;
+        Some(self.upsert(now, UpsertStatus::Update, body))
+    }
+
     /// Shows a text as complete. `content` is authoritative over what the deltas added up to.
     pub(super) fn complete_text(&mut self, now: Now, content: String, kind: TextKind) -> Option<Upsert> {
         let Body::Text(text) = &mut self.body else { return None };

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use chartroom_protocol::ids::{CallId, ItemId, TurnId};
+use chartroom_protocol::turn::TurnStatus;
 
 use super::item::{Body, Item};
 
@@ -90,14 +91,39 @@ impl Items {
         places.into_iter().filter_map(|place| self.remove(place)).collect()
     }
 
-    /// Keeps a call whose turn is over, in case its result comes with a later turn.
-    pub(super) fn keep_for_late_result(&mut self, item: Item) {
-        if matches!(item.body, Body::Call(_)) {
-            if self.late.len() == KEPT {
-                self.late.pop_front();
+    /// Keeps a call whose turn is over, in case its result comes with a later turn; a cancelled turn's does not count.
+    pub(super) fn end_call(&mut self, item: Item, status: TurnStatus) {
+        let Body::Call(call) = &item.body else { return };
+        match status {
+            TurnStatus::Completed => {
+                if self.late.len() == KEPT {
+                    self.late.pop_front();
+                }
+                self.late.push_back(item);
             }
-            self.late.push_back(item);
+            TurnStatus::Cancelled => self.answered.insert(call.call_id.clone()),
         }
+    }
+
+    /// Ends an item in the middle, a call with what its output has said so far: nothing follows for it.
+    pub(super) fn cut(&mut self, item_id: &ItemId) -> Option<(Item, Option<String>)> {
+        let partial_output = self.partial_output(item_id);
+        let item = self.close(item_id)?;
+        if let Body::Call(call) = &item.body {
+            self.answered.insert(call.call_id.clone());
+        }
+        Some((item, partial_output))
+    }
+
+    /// Returns what the output of a call has said so far.
+    pub(super) fn partial_output(&self, item_id: &ItemId) -> Option<String> {
+        let Body::Call(call) = &self.open.get(self.by_id.get(item_id)?)?.body else { return None };
+        self.open.values().find_map(|item| match &item.body {
+            Body::Output { call_id, content } if *call_id == call.call_id && !content.is_empty() => {
+                Some(content.clone())
+            }
+            Body::Output { .. } | Body::Text(_) | Body::Call(_) => None,
+        })
     }
 
     /// Takes items, each call with what its output has said so far.

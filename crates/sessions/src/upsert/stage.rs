@@ -37,8 +37,8 @@ impl Bench {
         self
     }
 
-    pub(super) fn push(mut self, payload: StreamEvent) -> Self {
-        let envelope = StreamEventEnvelope {
+    fn envelope(&self, payload: StreamEvent) -> StreamEventEnvelope {
+        StreamEventEnvelope {
             event_id: EventId::new("e"),
             timestamp: Now::at_ms(self.now_ms).iso(),
             turn_id: TurnId::new(self.turn.as_str()),
@@ -46,7 +46,11 @@ impl Bench {
             event_type: payload.event_type(),
             payload,
             extra: serde_json::Map::new(),
-        };
+        }
+    }
+
+    pub(super) fn push(mut self, payload: StreamEvent) -> Self {
+        let envelope = self.envelope(payload);
         self.seen.extend(self.processor.push(Now::at_ms(self.now_ms), &envelope));
         self
     }
@@ -114,6 +118,10 @@ impl Bench {
         })
     }
 
+    pub(super) fn start_output(self, id: &str, call_id: &str, content: &str) -> Self {
+        self.output_start(id, call_id).delta(id, content)
+    }
+
     pub(super) fn output(self, id: &str, call_id: &str, output: &str) -> Self {
         self.push(StreamEvent::ItemDone {
             item_id: ItemId::new(id),
@@ -145,6 +153,13 @@ impl Bench {
                 provider_id: "fake".to_owned(),
             },
         })
+    }
+
+    /// Cancels an item as a live agent does: what is buffered is shown before.
+    pub(super) fn live_cancel(mut self, id: &str) -> Self {
+        let envelope = self.envelope(StreamEvent::ItemCancelled { item_id: ItemId::new(id), reason: None });
+        self.seen.extend(self.processor.flush_before(Now::at_ms(self.now_ms), &envelope));
+        self.cancel_item(id)
     }
 
     pub(super) fn cancel_item(self, id: &str) -> Self {

@@ -324,6 +324,39 @@ fn a_turn_cancelled_in_mid_text_keeps_the_text_and_calls_it_neither_complete_nor
         .check(expect![[r#"
             turn_started t1 m
             create i message "half a sen"
+            create c tool_call c bash {}
+            turn_complete t1 Cancelled
+        "#]]);
+}
+
+// TC-5.4d, TC-5.4e
+#[test]
+fn what_a_live_agent_said_of_a_cancelled_item_goes_out_once_more_and_nothing_follows() {
+    Bench::default_config()
+        .response_start()
+        .message("never shown")
+        .delta("never shown", "half a sen")
+        .message("shown")
+        .delta("shown", &words(11))
+        .message("empty")
+        .call("c", "bash", "c")
+        .start_output("c:output", "c", "so far")
+        .live_cancel("never shown")
+        .live_cancel("shown")
+        .live_cancel("empty")
+        .live_cancel("c")
+        .delta("shown", "late")
+        .output("late", "c", "late")
+        .wait(5000)
+        .response_done(ResponseStatus::Cancelled)
+        .check(expect![[r#"
+            turn_started t1 m
+            create shown message "word word word word word word word word word word word"
+            create never shown message "half a sen"
+            update never shown message "half a sen"
+            update shown message "word word word word word word word word word word word"
+            create c tool_call c bash {}
+            update c tool_call c bash {} -> so far
             turn_complete t1 Cancelled
         "#]]);
 }

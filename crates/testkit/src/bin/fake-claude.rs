@@ -52,6 +52,9 @@ struct Fake {
 impl Fake {
     fn turn(&mut self, line: &Value) {
         let text = line["message"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        if text.starts_with("late") {
+            self.forget_an_interrupt();
+        }
         if self.tells {
             for state in ["queued", "started"] {
                 self.say(json!({"type": "command_lifecycle", "command_uuid": line["uuid"], "state": state}));
@@ -89,7 +92,7 @@ impl Fake {
                 }
                 self.answer("dry land");
             }
-            "slow" => {
+            "slow" | "late" => {
                 self.init();
                 self.begin_text("before ");
                 self.wait_for_interrupt();
@@ -191,6 +194,18 @@ impl Fake {
                 self.say(json!({"type": "control_cancel_request", "request_id": "ask-1"}));
                 return self.result(json!({"subtype": "error_during_execution", "is_error": true,
                     "terminal_reason": "aborted_streaming", "errors": ["aborted"]}));
+            }
+        }
+    }
+
+    /// Answers an interrupt that comes before the turn has begun, and goes on all the same, as the real one does.
+    fn forget_an_interrupt(&mut self) {
+        while let Some(line) = self.read() {
+            if line["type"] == "control_request" {
+                self.control(&line);
+                if line["request"]["subtype"] == "interrupt" {
+                    return;
+                }
             }
         }
     }

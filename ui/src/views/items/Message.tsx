@@ -39,7 +39,7 @@ export function Message(props: {
   const long = () =>
     props.message.content.length > LONG_CHARS || lineCount(props.message.content) > LONG_LINES
   const [whole, toggle] = createFold(props.session, `message ${props.message.itemId}`, () => !long())
-  const streaming = () => props.message.status === 'create' || props.message.status === 'update'
+  const streaming = () => props.session.isRunning(props.message)
   return (
     <Switch>
       <Match when={props.message.origin === 'user'}>

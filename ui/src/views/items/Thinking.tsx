@@ -10,7 +10,7 @@ import { Markdown } from '../Markdown'
 
 export function Thinking(props: { session: Session; thinking: Extract<Upsert, { type: 'thinking' }> }) {
   const [open, toggle] = createFold(props.session, `thinking ${props.thinking.itemId}`, () => false)
-  const streaming = () => props.thinking.status === 'create' || props.thinking.status === 'update'
+  const streaming = () => props.session.isRunning(props.thinking)
   const took = () => Date.parse(props.thinking.emittedAt) - Date.parse(props.thinking.sourceTimestamp)
   const label = () => {
     if (streaming()) return 'Thinking…'

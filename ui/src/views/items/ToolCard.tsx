@@ -33,7 +33,8 @@ const NAMES_A_FILE: ToolKind[] = ['edit', 'read']
 
 export function ToolCard(props: { session: Session; call: ToolCall }) {
   const projects = useProjects()
-  const line = createMemo(() => describe(props.call, projects.ofSession(props.session.sessionId)?.path))
+  const root = () => projects.ofSession(props.session.sessionId)?.path
+  const line = createMemo(() => describe(props.call, root(), props.session.isRunning(props.call)))
   const natural = () =>
     line().outcome === 'running' || (STAYS_OPEN.includes(line().kind) && line().outcome === 'passed')
   const [open, toggle] = createFold(props.session, `tool ${props.call.itemId}`, natural)

@@ -138,8 +138,8 @@ impl Task {
                 let sent = self.send(turn_id, message).await;
                 reply.send(sent).ok();
             }
-            Command::Cancel { reply } => {
-                let cancelled = if self.translator.is_working() { self.cancel().await } else { Ok(()) };
+            Command::Cancel { turn_id, reply } => {
+                let cancelled = if self.translator.cancel(&turn_id) { self.cancel().await } else { Ok(()) };
                 reply.send(cancelled).ok();
             }
             Command::Answer { params, reply } => {

@@ -205,13 +205,12 @@ fn text_that_is_sent_again_after_a_stream_retry_is_not_doubled() {
         ended    t1 completed 0+0 tokens context 10/100
     "#]],
     );
-    // Another message that only begins alike.
+    // Another answer that only begins alike: the first broke off.
     check_messages(
         &[chunk("one two"), usage, chunk("one"), chunk(" more"), answer()],
         expect![[r#"
         started  t1 codex gpt-5.4
-        create   t1:0:0 message "one two"
-        complete t1:0:0 message "one two"
+        error    t1:0:0 message "one two"
         create   t1:1:0 message "one more"
         complete t1:1:0 message "one more"
         ended    t1 completed 0+0 tokens context 10/100
@@ -230,8 +229,9 @@ fn an_api_error_fails_the_turn_with_the_apis_own_words() {
     );
 }
 
+// TC-5.4e
 #[test]
-fn a_cancelled_turn_leaves_no_call_running() {
+fn a_call_that_is_open_when_the_turn_is_cancelled_is_stopped() {
     check_messages(
         &recorded("acp-cancel-tool")[..7],
         expect![[r#"
@@ -239,8 +239,67 @@ fn a_cancelled_turn_leaves_no_call_running() {
         create   t1:0:0 message "I will use exec_command."
         complete t1:0:0 message "I will use exec_command."
         create   t1:1:0 tool execute call_resp_0023_1 {"command":"sleep 20","cwd":"/home/user/project"}
-        complete t1:1:0 tool execute call_resp_0023_1 {"command":"sleep 20","cwd":"/home/user/project"} !> "no result: the turn ended first" [Shell]
+        update   t1:1:0 tool execute call_resp_0023_1 {"command":"sleep 20","cwd":"/home/user/project"}
         ended    t1 cancelled 0+0 tokens context 120/258400
+    "#]],
+    );
+}
+
+fn cancelled() -> Value {
+    json!({"result": {"stopReason": "cancelled"}})
+}
+
+// TC-5.4d, TC-5.4e
+#[test]
+fn a_text_that_is_open_when_the_turn_is_cancelled_goes_out_once_more() {
+    check_messages(
+        &[chunk("half a "), chunk("sentence"), cancelled()],
+        expect![[r#"
+        started  t1 codex gpt-5.4
+        create   t1:0:0 message "half a sentence"
+        update   t1:0:0 message "half a sentence"
+        ended    t1 cancelled 0+0 tokens
+    "#]],
+    );
+}
+
+#[test]
+fn a_tool_that_fails_because_the_turn_was_cancelled_keeps_what_it_said_and_is_stopped() {
+    let started = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "kind": "execute",
+        "title": "make", "rawInput": {"command": ["make"]}, "status": "in_progress"});
+    let failed = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed",
+        "rawOutput": {"aggregated_output": "cc main.c\n", "exit_code": 137}});
+    let mut translator = Translator::new(SessionId::from("s"), "codex");
+    let mut printer = Printer::new();
+    print(&mut printer, translator.begin(AT, TurnId::from("t1"), "m"));
+    print(&mut printer, translator.update(AT, &started));
+    assert!(translator.cancel(&TurnId::from("t1")));
+    print(&mut printer, translator.update(AT, &failed));
+    print(&mut printer, translator.answered(AT, Ok(&cancelled()["result"])));
+    assert!(!translator.cancel(&TurnId::from("t1")), "the turn is over");
+    expect![[r#"
+        started  t1 codex m
+        create   t1:0:0 tool execute c {"command":["make"]}
+        update   t1:0:0 tool execute c {"command":["make"]} -> "cc main.c\n"
+        ended    t1 cancelled 0+0 tokens
+    "#]]
+    .assert_eq(&printer.printed);
+}
+
+#[test]
+fn a_call_that_is_open_when_the_turn_fails_is_an_error() {
+    let started = update(json!({"sessionUpdate": "tool_call", "toolCallId": "c", "kind": "execute",
+        "title": "make", "rawInput": {"command": ["make"]}, "status": "in_progress"}));
+    let failed = json!({"error": {"code": -32603, "message": "Internal error", "data": {"message": "gone"}}});
+    check_messages(
+        &[chunk("Building."), started, failed],
+        expect![[r#"
+        started  t1 codex gpt-5.4
+        create   t1:0:0 message "Building."
+        complete t1:0:0 message "Building."
+        create   t1:1:0 tool execute c {"command":["make"]}
+        error    t1:1:0 tool execute c {"command":["make"]}
+        failed   t1 RESPONSE_ERROR: gone
     "#]],
     );
 }

@@ -46,10 +46,22 @@ pub(super) struct Task {
     /// Our control requests that wait for their answer.
     asked: HashMap<String, oneshot::Sender<ControlAnswer>>,
     n_asked: u64,
+    interrupt: Interrupt,
     /// Their permission requests that wait for a person.
     questions: BTreeMap<QuestionId, Permission>,
     told: Told,
     options: SessionOptions,
+}
+
+/// Where the interrupt of a cancelled turn stands. One that comes before the CLI has begun with the turn is forgotten by
+/// it, so it is asked for again as long as the turn goes on.
+#[derive(Debug, Default)]
+enum Interrupt {
+    /// None is on its way.
+    #[default]
+    Idle,
+    /// The CLI has not answered this one. The turn may have gone on before it read it: then another follows.
+    Asked { request_id: String, went_on: bool },
 }
 
 /// Everything that can happen to the process.
@@ -87,6 +99,7 @@ impl Task {
             timeouts,
             asked: HashMap::new(),
             n_asked: 0,
+            interrupt: Interrupt::Idle,
             questions: BTreeMap::new(),
             told: Told::default(),
             options: SessionOptions::default(),
@@ -174,13 +187,9 @@ impl Task {
                 // A caller that is gone does not want to know; the same below.
                 reply.send(sent).ok();
             }
-            Command::Cancel { reply } => {
-                let asked = if self.translator.is_working() {
-                    self.translator.interrupting();
-                    self.ask(json!({"subtype": "interrupt"})).map(Some)
-                } else {
-                    Ok(None)
-                };
+            Command::Cancel { turn_id, reply } => {
+                let known = self.translator.cancel(&turn_id);
+                let asked = if known { self.interrupt().map(Some) } else { Ok(None) };
                 reply.send(asked).ok();
             }
             Command::Answer { params, reply } => {
@@ -230,7 +239,20 @@ impl Task {
                     self.pump.output(ProviderOutput::Options(self.options.clone())).await;
                 }
             }
+            Translated::GoesOn => match &mut self.interrupt {
+                Interrupt::Idle => self.interrupt_again(),
+                Interrupt::Asked { went_on, .. } => *went_on = true,
+            },
             Translated::Answered { request_id, outcome } => {
+                if matches!(&self.interrupt, Interrupt::Asked { request_id: asked, .. } if *asked == request_id)
+                {
+                    let answered = std::mem::take(&mut self.interrupt);
+                    if matches!(answered, Interrupt::Asked { went_on: true, .. })
+                        && self.translator.is_cancelling()
+                    {
+                        self.interrupt_again();
+                    }
+                }
                 if let Some(asker) = self.asked.remove(&request_id) {
                     // An asker whose patience ended does not listen any more.
                     asker.send(outcome).ok();
@@ -313,13 +335,31 @@ impl Task {
         self.pump.output(ProviderOutput::Options(self.options.clone())).await;
     }
 
+    fn last_request_id(&self) -> String {
+        format!("chartroom-{}", self.n_asked)
+    }
+
     fn ask(&mut self, request: Value) -> Result<oneshot::Receiver<ControlAnswer>, ProviderError> {
         self.n_asked += 1;
-        let request_id = format!("chartroom-{}", self.n_asked);
+        let request_id = self.last_request_id();
         let (asker, answer) = oneshot::channel();
         self.write(control::request(&request_id, &request))?;
         self.asked.insert(request_id, asker);
         Ok(answer)
+    }
+
+    fn interrupt(&mut self) -> Result<oneshot::Receiver<ControlAnswer>, ProviderError> {
+        let answer = self.ask(json!({"subtype": "interrupt"}))?;
+        let request_id = self.last_request_id();
+        self.interrupt = Interrupt::Asked { request_id, went_on: false };
+        Ok(answer)
+    }
+
+    fn interrupt_again(&mut self) {
+        if let Err(error) = self.interrupt() {
+            // The session ends an agent that does not stop.
+            tracing::debug!(%error, "claude could not be interrupted again");
+        }
     }
 
     /// Hands a line to the writer. Never waits: a CLI that does not read must not keep us from reading it.
@@ -333,8 +373,7 @@ impl Task {
     /// Asks the process to end, and reads on for a moment: an interrupted turn still reports its end.
     async fn end_gracefully(&mut self) {
         let mut requests = Vec::new();
-        if self.translator.is_working() {
-            self.translator.interrupting();
+        if self.translator.cancel_all() {
             requests.push(json!({"subtype": "interrupt"}));
         }
         requests.push(json!({"subtype": "end_session"}));

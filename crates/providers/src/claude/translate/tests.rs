@@ -45,6 +45,7 @@ impl Story {
                     Translated::Withdrawn { request_id } => {
                         self.printer.line(&format!("withdrawn {request_id}"))
                     }
+                    Translated::GoesOn => self.printer.line("goes on"),
                 }
             }
         }
@@ -77,6 +78,19 @@ fn check(recording: &str, expected: Expect) {
 fn check_lines(lines: &[Value], expected: Expect) {
     let mut story = Story::new();
     story.apply(lines);
+    story.check(&expected);
+}
+
+/// Plays a recording in which the turn is cancelled just before the CLI answers that.
+#[track_caller]
+fn check_cancelled(recording: &str, expected: Expect) {
+    let mut story = Story::new();
+    for line in recorded(recording) {
+        if line["type"] == "control_response" {
+            assert!(story.translator.cancel(&TurnId::from("t1")), "the turn runs");
+        }
+        story.apply(&[line]);
+    }
     story.check(&expected);
 }
 
@@ -237,23 +251,58 @@ fn an_unknown_tool_result_is_shown_and_harms_nothing() {
     );
 }
 
+// TC-5.4d, TC-5.4e
 #[test]
-fn an_interrupted_turn_is_cancelled_and_keeps_its_partial_text() {
-    check(
+fn an_interrupted_text_goes_out_once_more_and_is_neither_complete_nor_an_error() {
+    check_cancelled(
         "claude-interrupt",
         expect![[r#"
         started  t1 claude-code claude-opus-5-5
         answered int1 true
         create   t1:0:0 message "word0 word1 word2 word3 word4 word5 "
-        complete t1:0:0 message "word0 word1 word2 word3 word4 word5 "
+        update   t1:0:0 message "word0 word1 word2 word3 word4 word5 "
         ended    t1 cancelled 0+0 tokens $0 context 121
     "#]],
     );
 }
 
+// TC-5.4e
+#[test]
+fn an_interrupted_tool_is_stopped_and_one_that_had_its_result_is_complete() {
+    check_cancelled(
+        "claude-interrupt-tool",
+        expect![[r#"
+        started  t1 claude-code claude-opus-5-5
+        create   t1:0:0 tool Read toolu_msg_0001_0 {"file_path":"README.md"}
+        create   t1:0:1 tool Bash toolu_msg_0001_1 {"command":"touch started; while true; do :; sleep 0.2; done","description":"d"}
+        complete t1:0:0 tool Read toolu_msg_0001_0 {"file_path":"README.md"} -> "1\tvm\n2\t" [Read]
+        answered r2 true
+        update   t1:0:1 tool Bash toolu_msg_0001_1 {"command":"touch started; while true; do :; sleep 0.2; done","description":"d"}
+        ended    t1 cancelled 120+12 tokens $0.00072 context 132/1000000
+    "#]],
+    );
+}
+
+#[test]
+fn a_turn_that_was_cancelled_before_the_cli_began_with_it_goes_on_and_says_so() {
+    let mut story = Story::new();
+    let lifecycle = |state: &str| json!({"type": "command_lifecycle", "command_uuid": "t1", "state": state});
+    story.apply(&[lifecycle("queued")]);
+    assert!(story.translator.cancel(&TurnId::from("t1")));
+    story.apply(&[lifecycle("started")]);
+    story.apply(&recorded("claude-text")[..3]);
+    assert!(!story.translator.cancel(&TurnId::from("t2")), "nobody expects that turn");
+    story.check(&expect![[r#"
+        goes on
+        started  t1 claude-code claude-opus-5-5
+        goes on
+        goes on
+    "#]]);
+}
+
 #[test]
 fn an_interrupt_with_a_pending_permission_withdraws_it() {
-    check(
+    check_cancelled(
         "claude-permission-cancelled",
         expect![[r#"
         started  t1 claude-code claude-opus-4-8[1m]
@@ -263,7 +312,7 @@ fn an_interrupt_with_a_pending_permission_withdraws_it() {
         asked    58e3f199-735d-4096-a6dd-961e8d676fb0 "can_use_tool"
         withdrawn 58e3f199-735d-4096-a6dd-961e8d676fb0
         answered i1 true
-        complete t1:0:1 tool Bash toolu_msg_mock_0196_1 {"command":"touch zz","description":"d"} !> "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed." [Shell]
+        update   t1:0:1 tool Bash toolu_msg_mock_0196_1 {"command":"touch zz","description":"d"}
         ended    t1 cancelled 120+5 tokens $0.000725 context 125/1000000
     "#]],
     );
@@ -282,17 +331,34 @@ fn an_api_retry_is_a_note_that_the_next_word_clears() {
     );
 }
 
+// TC-5.4a
 #[test]
-fn a_failure_in_mid_stream_keeps_the_partial_text() {
+fn a_text_whose_stream_broke_off_is_an_error_with_all_of_it() {
     check(
         "claude-midfail",
         expect![[r#"
         started  t1 claude-code claude-opus-5-5
-        create   t1:0:0 message "partial answer then"
-        complete t1:0:0 message "partial answer then"
+        error    t1:0:0 message "partial answer then"
         create   t1:1:0 message "Hello from the mock model. one "
         complete t1:1:0 message "Hello from the mock model. one "
         ended    t1 completed 240+37 tokens $0.0017 context 156/1000000
+    "#]],
+    );
+}
+
+#[test]
+fn a_text_that_is_followed_by_a_failure_of_the_api_is_an_error() {
+    let mut lines = recorded("claude-text");
+    lines.retain(|line| !matches!(line["event"]["type"].as_str(), Some("message_delta" | "message_stop")));
+    let result = lines.last_mut().expect("a recording has lines");
+    result["is_error"] = json!(true);
+    result["result"] = json!("API Error: overloaded");
+    check_lines(
+        &lines,
+        expect![[r#"
+        started  t1 claude-code claude-opus-5-5
+        error    t1:0:0 message "Hello from the mock model. one "
+        failed   t1 RESPONSE_ERROR: API Error: overloaded
     "#]],
     );
 }

@@ -12,12 +12,17 @@ use super::{Ending, PROVIDER_ID};
 use crate::claude::detail;
 use crate::json::{list, number, object, object_from, optional_text, text};
 
+/// The result of a tool that an interrupt has stopped, as the CLI keeps it beside its words to the model.
+const STOPPED_TOOL: &str = "User rejected tool use";
+
 /// A turn that runs.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) id: TurnId,
     /// When the line that is being read came; for how long a tool took.
     pub(super) now: Duration,
+    /// An interrupt was asked for: what is cut off is cancelled, not broken.
+    pub(super) cancelled: bool,
     next_ordinal: u32,
     /// The message that is being streamed.
     message: Option<Message>,
@@ -42,6 +47,9 @@ struct Block {
     kind: BlockKind,
     /// Text or JSON so far.
     content: String,
+    /// What the CLI says is the whole of a text. It says so of a text that was cut off too: only when the message
+    /// goes on, or stops for a reason, is the text complete.
+    whole: Option<FinalizedItem>,
     done: bool,
 }
 
@@ -55,16 +63,18 @@ enum BlockKind {
 /// A tool call whose result is awaited.
 #[derive(Debug)]
 struct Call {
+    item_id: ItemId,
     name: String,
     arguments: Map<String, Value>,
     since: Duration,
 }
 
 impl Turn {
-    pub(super) fn new(id: TurnId, told: BTreeMap<CallId, ToldDiagnostics>) -> Self {
+    pub(super) fn new(id: TurnId, told: BTreeMap<CallId, ToldDiagnostics>, cancelled: bool) -> Self {
         Self {
             id,
             now: Duration::ZERO,
+            cancelled,
             next_ordinal: 0,
             message: None,
             whole: HashMap::new(),
@@ -85,7 +95,9 @@ impl Turn {
         match text(event, "/type") {
             "message_start" => self.message_start(event),
             "content_block_start" => {
-                event.get("content_block").map(|block| self.block_start(index, block)).unwrap_or_default()
+                let mut events = self.settle();
+                events.extend(event.get("content_block").and_then(|block| self.block_start(index, block)));
+                events
             }
             "content_block_delta" => self.block_delta(index, event),
             "message_delta" => {
@@ -93,20 +105,20 @@ impl Turn {
                 if let Some(message) = &mut self.message {
                     message.context_tokens += output;
                 }
-                Vec::new()
+                if optional_text(event, "/delta/stop_reason").is_some() { self.settle() } else { Vec::new() }
             }
-            // A block that has stopped is final when the message is: it may still be abandoned.
-            "message_stop" => {
-                let abandoned =
-                    number(line, "/abandoned_blocks/from_block_index").map(|index| index as usize);
-                self.message_stop(abandoned)
+            // The stream broke off, or was interrupted: what is not final by now never will be.
+            "message_stop" if line.get("abandoned_blocks").is_some_and(|blocks| !blocks.is_null()) => {
+                self.cut_blocks(&broken_off())
             }
+            "message_stop" => self.message_stop(),
             _ => Vec::new(),
         }
     }
 
     fn message_start(&mut self, event: &Value) -> Vec<StreamEvent> {
-        let events = self.message_stop(None);
+        // The message before this one never stopped.
+        let events = self.cut_blocks(&broken_off());
         let tokens = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"]
             .iter()
             .filter_map(|field| event.pointer("/message/usage")?.get(field)?.as_u64())
@@ -121,14 +133,15 @@ impl Turn {
         events
     }
 
-    fn block_start(&mut self, index: usize, content: &Value) -> Vec<StreamEvent> {
+    fn block_start(&mut self, index: usize, content: &Value) -> Option<StreamEvent> {
         let turn_id = self.id.clone();
-        let Some(message) = &mut self.message else { return Vec::new() };
+        let message = self.message.as_mut()?;
         let item_id = ItemId(format!("{turn_id}:{}:{index}", message.ordinal));
-        let Some(kind) = kind(content) else { return Vec::new() };
+        let kind = kind(content)?;
         let start = item_start(&item_id, &kind, None);
-        message.blocks.insert(index, Block { item_id, kind, content: String::new(), done: false });
-        vec![start]
+        let block = Block { item_id, kind, content: String::new(), whole: None, done: false };
+        message.blocks.insert(index, block);
+        Some(start)
     }
 
     fn block_delta(&mut self, index: usize, event: &Value) -> Vec<StreamEvent> {
@@ -148,27 +161,42 @@ impl Turn {
         vec![StreamEvent::ItemDelta { item_id: block.item_id.clone(), delta_content: delta.to_owned() }]
     }
 
-    /// Ends what the stream left open: as it stands, or as failed where the CLI has given it up.
-    fn message_stop(&mut self, abandoned_from: Option<usize>) -> Vec<StreamEvent> {
-        let Some(message) = &mut self.message else { return Vec::new() };
+    /// Completes the texts of which the CLI has told the whole: their message goes on after them.
+    fn settle(&mut self) -> Vec<StreamEvent> {
+        let blocks = self.message.iter_mut().flat_map(|message| message.blocks.values_mut());
         let mut events = Vec::new();
-        let mut calls = Vec::new();
-        for (index, block) in message.blocks.iter_mut().filter(|(_, block)| !block.done) {
-            block.done = true;
-            if abandoned_from.is_some_and(|from| *index >= from) {
-                let error = ErrorDetail {
-                    code: "RESPONSE_ERROR".to_owned(),
-                    message: "the stream broke off here; the agent asked again".to_owned(),
-                };
-                events.push(StreamEvent::ItemError { item_id: block.item_id.clone(), error });
-                continue;
+        for block in blocks.filter(|block| !block.done) {
+            if let Some(final_item) = block.whole.take() {
+                block.done = true;
+                events.push(StreamEvent::ItemDone { item_id: block.item_id.clone(), final_item });
             }
-            let final_item = finalized(&block.kind, &block.content);
-            calls.extend(call_of(&final_item));
-            events.push(StreamEvent::ItemDone { item_id: block.item_id.clone(), final_item });
         }
-        for (id, name, arguments) in calls {
-            self.calls.insert(id, Call { name, arguments, since: self.now });
+        events
+    }
+
+    /// Completes what the stream left open as it stands.
+    fn message_stop(&mut self) -> Vec<StreamEvent> {
+        let mut events = self.settle();
+        let blocks = self.message.iter_mut().flat_map(|message| message.blocks.values_mut());
+        let mut calls = Vec::new();
+        for block in blocks.filter(|block| !block.done) {
+            block.done = true;
+            let (item_id, final_item) = (block.item_id.clone(), finalized(&block.kind, &block.content));
+            calls.extend(call_of(&final_item, &item_id, self.now));
+            events.push(StreamEvent::ItemDone { item_id, final_item });
+        }
+        self.calls.extend(calls);
+        events
+    }
+
+    /// Ends the blocks that were cut off: as cancelled if somebody wanted that, else as failed.
+    fn cut_blocks(&mut self, error: &ErrorDetail) -> Vec<StreamEvent> {
+        let cancelled = self.cancelled;
+        let blocks = self.message.iter_mut().flat_map(|message| message.blocks.values_mut());
+        let mut events = Vec::new();
+        for block in blocks.filter(|block| !block.done) {
+            block.done = true;
+            events.push(cut(&block.item_id, cancelled, error));
         }
         events
     }
@@ -185,26 +213,40 @@ impl Turn {
                 .collect();
         }
         let id = text(line, "/message/id");
-        blocks.iter().flat_map(|block| self.whole_block(id, block, parent.clone())).collect()
+        let aborted = line.get("aborted") == Some(&Value::Bool(true));
+        blocks.iter().flat_map(|block| self.whole_block(id, block, parent.clone(), aborted)).collect()
     }
 
-    /// A finished block: of the streamed message, which it makes final, or of one that was not streamed.
-    fn whole_block(&mut self, id: &str, content: &Value, parent: Option<CallId>) -> Vec<StreamEvent> {
+    /// A whole block: of the streamed message, which it makes final, or of one that was not streamed. The CLI marks
+    /// as aborted what an interrupt has cut off.
+    fn whole_block(
+        &mut self,
+        id: &str,
+        content: &Value,
+        parent: Option<CallId>,
+        aborted: bool,
+    ) -> Vec<StreamEvent> {
         let Some(kind) = kind(content) else { return Vec::new() };
         let final_item = finalized_from(&kind, content);
-        if let Some((call_id, name, arguments)) = call_of(&final_item) {
-            self.calls.insert(call_id, Call { name, arguments, since: self.now });
-        }
         let streamed = self.message.as_mut().filter(|message| message.id == id && parent.is_none());
         if let Some(message) = streamed
             && let Some(block) = message.blocks.values_mut().find(|block| !block.done && block.kind.is(&kind))
         {
-            block.done = true;
+            let item_id = block.item_id.clone();
+            if aborted {
+                block.done = true;
+                return vec![cut(&item_id, true, &broken_off())];
+            }
+            if let Some(call) = call_of(&final_item, &item_id, self.now) {
+                block.done = true;
+                self.calls.extend([call]);
+                return vec![StreamEvent::ItemDone { item_id, final_item }];
+            }
             // A thinking block may come back sealed: its text is then only in the deltas.
             let sealed =
                 matches!(&final_item, FinalizedItem::Reasoning { content, .. } if content.is_empty());
-            let final_item = if sealed { finalized(&block.kind, &block.content) } else { final_item };
-            return vec![StreamEvent::ItemDone { item_id: block.item_id.clone(), final_item }];
+            block.whole = Some(if sealed { finalized(&block.kind, &block.content) } else { final_item });
+            return Vec::new();
         }
         let (ordinal, index) = match self.whole.get_mut(id) {
             Some((ordinal, next)) => {
@@ -219,11 +261,16 @@ impl Turn {
             }
         };
         let item_id = ItemId(format!("{}:{ordinal}:{index}", self.id));
+        self.calls.extend(call_of(&final_item, &item_id, self.now));
         vec![item_start(&item_id, &kind, parent), StreamEvent::ItemDone { item_id, final_item }]
     }
 
     fn tool_result(&mut self, line: &Value, block: &Value) -> Vec<StreamEvent> {
         let id = text(block, "/tool_use_id");
+        if self.cancelled && text(line, "/tool_use_result") == STOPPED_TOOL && self.calls.contains_key(id) {
+            // What follows is for the model: the tool was stopped, and closes with the turn.
+            return Vec::new();
+        }
         let call = self.calls.remove(id);
         let output = detail::result_text(block.get("content"));
         let is_error = block.get("is_error").and_then(Value::as_bool).unwrap_or(false);
@@ -259,24 +306,18 @@ impl Turn {
 
     /// Ends what is open when the turn ends: no item may look as if it still ran.
     pub(super) fn close(&mut self, ending: &Ending) -> Vec<StreamEvent> {
-        let mut events = Vec::new();
-        match (ending.status, &ending.error) {
-            (ResponseStatus::Error, Some(error)) => {
-                for block in self.message.iter_mut().flat_map(|message| message.blocks.values_mut()) {
-                    if !std::mem::replace(&mut block.done, true) {
-                        let item_id = block.item_id.clone();
-                        events.push(StreamEvent::ItemError { item_id, error: error.clone() });
-                    }
-                }
-            }
-            _ => events.extend(self.message_stop(None)),
-        }
-        if ending.status != ResponseStatus::Completed {
-            for (id, _) in std::mem::take(&mut self.calls) {
-                events.push(unanswered(&self.id, &id));
+        let error = ending.error.clone().unwrap_or_else(broken_off);
+        self.cancelled = ending.status == ResponseStatus::Cancelled;
+        match ending.status {
+            // A call without a result may be the agent's background work: its result comes with a later turn.
+            ResponseStatus::Completed => self.message_stop(),
+            ResponseStatus::Cancelled | ResponseStatus::Error => {
+                let mut events = self.cut_blocks(&error);
+                let calls = std::mem::take(&mut self.calls).into_values();
+                events.extend(calls.map(|call| cut(&call.item_id, self.cancelled, &error)));
+                events
             }
         }
-        events
     }
 }
 
@@ -341,23 +382,25 @@ fn finalized_from(kind: &BlockKind, content: &Value) -> FinalizedItem {
     }
 }
 
-fn call_of(item: &FinalizedItem) -> Option<(String, String, Map<String, Value>)> {
-    match item {
-        FinalizedItem::FunctionCall { name, call_id, arguments } => {
-            Some((call_id.as_str().to_owned(), name.clone(), arguments.clone()))
-        }
-        _ => None,
+fn call_of(item: &FinalizedItem, item_id: &ItemId, since: Duration) -> Option<(String, Call)> {
+    let FinalizedItem::FunctionCall { name, call_id, arguments } = item else { return None };
+    let call = Call { item_id: item_id.clone(), name: name.clone(), arguments: arguments.clone(), since };
+    Some((call_id.as_str().to_owned(), call))
+}
+
+/// Ends an item in the middle.
+fn cut(item_id: &ItemId, cancelled: bool, error: &ErrorDetail) -> StreamEvent {
+    let item_id = item_id.clone();
+    if cancelled {
+        StreamEvent::ItemCancelled { item_id, reason: None }
+    } else {
+        StreamEvent::ItemError { item_id, error: error.clone() }
     }
 }
 
-fn unanswered(turn_id: &TurnId, id: &str) -> StreamEvent {
-    StreamEvent::ItemDone {
-        item_id: ItemId(format!("{turn_id}:tool:{id}")),
-        final_item: FinalizedItem::FunctionCallOutput {
-            call_id: CallId::from(id),
-            output: "no result: the turn ended first".to_owned(),
-            is_error: true,
-            detail: None,
-        },
+fn broken_off() -> ErrorDetail {
+    ErrorDetail {
+        code: "RESPONSE_ERROR".to_owned(),
+        message: "the stream broke off here; the agent asked again".to_owned(),
     }
 }

@@ -297,7 +297,7 @@ async fn the_interface_has_every_lifecycle_method() {
     // Upserts and turn events come out of one channel, in order.
     assert!(matches!(session.outputs.recv().await, Some(ProviderOutput::Turn(_))));
     assert!(matches!(session.outputs.recv().await, Some(ProviderOutput::Upsert(_))));
-    session.handle.cancel_turn().await.unwrap();
+    session.handle.cancel_turn(&turn_id).await.unwrap();
     assert!(session.handle.is_alive());
     session.handle.kill().await;
     assert!(!session.handle.is_alive());
