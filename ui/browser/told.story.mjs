@@ -37,7 +37,10 @@ function elsewhere() {
 /** What the model was told after its last call, by the request that it got. */
 async function toldToModel(real) {
   const found = /LSP errors detected in this file.*?<\/diagnostics>/.exec(await real.model.lastRequest())
-  return found ? JSON.parse(`"${found[0]}"`) : undefined
+  // Codex puts what a tool said into its request as JSON within JSON.
+  let text = found?.[0]
+  while (text && /\\[n"]/.test(text)) text = JSON.parse(`"${text}"`)
+  return text
 }
 
 /** A link for another browser. */
