@@ -62,7 +62,7 @@ async fn cancelled_at_random_moments(cli_type: &str, mode: &str, tool: &str) {
             lost.push(format!("{moment}: {what} loads {loads}: {end}, {}", browser.last_line()));
         }
     }
-    println!("{cli_type}: {} moments, {n_loading} of them with a load, lost {}", n_moments(), lost.len());
+    eprintln!("{cli_type}: {} moments, {n_loading} of them with a load, lost {}", n_moments(), lost.len());
     assert_eq!(lost, [""; 0]);
     server.stop().await;
 }
