@@ -1,16 +1,17 @@
-//! One running language server for one project root: the connection, the open files, and what it said.
+//! One running language server for one project root, as everybody but its owner sees it: a handle.
 //!
-//! Writes (open, change, save) go one after the other; reads are sent after the writes before them. The server's
-//! half of the conversation is in `handler`, the decision when its answer is complete in `freshness`.
+//! `owner` is the task that owns what is known of the server. Writes (open, change, save) go one after the other; reads
+//! are sent after the writes before them. The server's half of the conversation is in `handler`, the decision when its
+//! answer is complete in `freshness`.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use chartroom_transport::{Child, Framing, Peer, PeerOptions, RpcError, connect};
+use chartroom_transport::{Child, ExitWatch, Framing, Peer, PeerOptions, RpcError, connect};
 use chartroom_workspace::CanonicalRoot;
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::disk_changes::DiskChanges;
@@ -22,43 +23,42 @@ mod documents;
 pub(crate) mod freshness;
 mod handler;
 mod initialize;
+mod owner;
 mod pull;
 pub(crate) mod state;
 pub(crate) mod wire;
 
 pub(crate) use initialize::Capabilities;
 
+use freshness::Touch;
+use owner::{Command, Owner, SHUTDOWN_GRACE, Write, WriteKind};
 use state::State;
+use wire::Finding;
 
 /// No single answer is waited for longer than this, whoever asks; it bounds what a silent server can pile up.
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 /// A server that has not shaken hands by then never will.
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(120);
-/// How long a server may take to end by itself.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
-/// How long it may take to act on `exit`.
-const EXIT_GRACE: Duration = Duration::from_millis(500);
+/// What the handles ask. The owner never waits, so that a full queue is one that it is just emptying.
+const COMMANDS: usize = 64;
+/// What the server says. When it is full, the next message stays in the pipe until the owner has caught up.
+const EVENTS: usize = 256;
 /// A single message of a language server; the rest of a longer one is skipped.
 const MAX_MESSAGE: usize = 32 * 1024 * 1024;
 
-/// A started server. Dropping the last handle ends its processes.
+/// A handle to a started server. Dropping the last one ends its owner, and with it the processes.
 pub(crate) struct Client {
     pub(crate) server: Arc<Server>,
     /// The project's root, inside the workspace.
     pub(crate) root: PathBuf,
-    /// The workspace, of which alone files are read.
-    workspace: CanonicalRoot,
     pub(crate) quirks: Quirks,
     pub(crate) capabilities: Capabilities,
     pub(crate) started: Instant,
     peer: Peer,
-    state: Arc<Mutex<State>>,
-    events: watch::Sender<u64>,
-    /// Held while writing; a read takes it for a moment, which puts it after the writes before it.
-    writing: tokio::sync::Mutex<()>,
-    disk_changes: Mutex<DiskChanges>,
-    last_used: Mutex<Instant>,
-    child: Mutex<Option<Child>>,
+    /// Read only: the owner has the one sender. It changes with everything that the server says.
+    state: watch::Receiver<State>,
+    commands: mpsc::Sender<Command>,
+    exit: Option<ExitWatch>,
 }
 
 impl Client {
@@ -72,21 +72,35 @@ impl Client {
     ) -> Result<Arc<Self>, String> {
         let Launched { read, write, child } = launched;
         let quirks = found.quirks;
-        let state = Arc::new(Mutex::new(State::new(quirks.tells_when_loaded)));
-        let events = watch::Sender::new(0);
+        let (state, read_state) = watch::channel(State::new(quirks.tells_when_loaded));
+        let (events, mut from_server) = mpsc::channel(EVENTS);
         let settings = server.settings(&root);
-        let handler = handler::FromServer {
-            state: state.clone(),
-            events: events.clone(),
-            settings: settings.clone(),
-            root: root.clone(),
-            quirks,
-        };
+        let handler = handler::FromServer { events, settings: settings.clone(), root: root.clone(), quirks };
         let mut options = PeerOptions::new(server.id.clone(), Framing::ContentLength);
         options.max_message = MAX_MESSAGE;
         let peer = connect(read, write, options, handler);
         let params = initialize::params(&root, server.initialization_options(&root));
-        let answer = peer.request_timeout("initialize", params, INITIALIZE_LIMIT).await;
+        let mut owner = Owner {
+            server: server.clone(),
+            workspace,
+            quirks,
+            state,
+            disk_changes: DiskChanges::default(),
+            peer: peer.clone(),
+            child: None,
+        };
+        let answer = {
+            let initialize = peer.request_timeout("initialize", params, INITIALIZE_LIMIT);
+            tokio::pin!(initialize);
+            loop {
+                tokio::select! {
+                    biased;
+                    // Some talk before they answer, and all of it must be off the pipe for the answer to come through.
+                    Some(event) = from_server.recv() => owner.event(event),
+                    answer = &mut initialize => break answer,
+                }
+            }
+        };
         let answer = match answer {
             Ok(answer) => answer,
             Err(error) => return Err(why_not(&server.id, child, &error).await),
@@ -98,21 +112,20 @@ impl Client {
         if let Err(error) = greeted.await {
             return Err(why_not(&server.id, child, &error).await);
         }
-        let now = Instant::now();
+        let exit = child.as_ref().map(Child::exit_watch);
+        let (commands, asked) = mpsc::channel(COMMANDS);
+        owner.child = child;
+        tokio::spawn(owner.run(asked, from_server));
         Ok(Arc::new(Self {
             capabilities: Capabilities::read(&answer),
             quirks,
             server,
             root,
-            workspace,
-            started: now,
+            started: Instant::now(),
             peer,
-            state,
-            events,
-            writing: tokio::sync::Mutex::default(),
-            disk_changes: Mutex::default(),
-            last_used: Mutex::new(now),
-            child: Mutex::new(child),
+            state: read_state,
+            commands,
+            exit,
         }))
     }
 
@@ -121,9 +134,8 @@ impl Client {
         if !self.peer.is_closed() {
             return None;
         }
-        let child = lock(&self.child);
-        let exit = child.as_ref().and_then(|child| child.exit_watch().exit());
-        let stderr = child.as_ref().map(Child::stderr_tail).unwrap_or_default();
+        let exit = self.exit.as_ref().and_then(ExitWatch::exit);
+        let stderr = self.exit.as_ref().map(ExitWatch::stderr_tail).unwrap_or_default();
         let how = exit.map_or_else(|| "closed its connection".to_owned(), |exit| exit.to_string());
         Some(sentence(&self.server.id, &how, &stderr))
     }
@@ -135,16 +147,43 @@ impl Client {
 
     /// The server's process, when it is one.
     pub(crate) fn pid(&self) -> Option<u32> {
-        lock(&self.child).as_ref().and_then(Child::pid)
+        self.exit.as_ref().and_then(ExitWatch::pid)
     }
 
+    /// When somebody last touched a file or asked something.
     pub(crate) fn last_used(&self) -> Instant {
-        *lock(&self.last_used)
+        self.state().last_used.unwrap_or(self.started)
     }
 
-    /// Puts the idle clock back.
-    pub(crate) fn use_now(&self) {
-        *lock(&self.last_used) = Instant::now();
+    /// Sends the texts of files and their saves, after every write before and after what others did on the disk. Returns a
+    /// touch for each, in their order.
+    pub(crate) async fn touch(&self, files: Vec<(PathBuf, Arc<str>)>) -> Result<Vec<Touch>, RpcError> {
+        self.write(WriteKind::Touch { files }).await
+    }
+
+    /// Opens a file as it is on the disk, unless it is open; nothing when it cannot be read as text.
+    pub(crate) async fn open_from_disk(&self, file: &Path) -> Result<Option<Touch>, RpcError> {
+        Ok(self.write(WriteKind::OpenFromDisk { file: file.to_owned() }).await?.pop())
+    }
+
+    /// Tells the server what was done on the disk by others since the last look.
+    pub(crate) async fn send_disk_changes(&self) -> Result<(), RpcError> {
+        self.write(WriteKind::DiskChanges).await.map(drop)
+    }
+
+    /// Tells the server that a tool of ours removed files.
+    pub(crate) async fn removed(&self, files: &[PathBuf]) -> Result<(), RpcError> {
+        self.write(WriteKind::Removed { files: files.to_vec() }).await.map(drop)
+    }
+
+    /// Sends a file's text once more; nothing when it was changed or closed meanwhile.
+    async fn send_anew(&self, touch: &Touch) -> Result<Option<Touch>, RpcError> {
+        Ok(self.write(WriteKind::SendAnew { touch: touch.clone() }).await?.pop())
+    }
+
+    /// Has the owner take in the answer to a pull; returns whether the server still loads, nothing once it is gone.
+    async fn pulled(&self, file: PathBuf, version: Option<i32>, findings: Vec<Finding>) -> Option<bool> {
+        self.tell(|reply| Command::Pulled { file, version, findings, reply }).await
     }
 
     /// Returns what the server says it is doing, and whether its last check was in time.
@@ -165,9 +204,8 @@ impl Client {
         params: Value,
         deadline: Instant,
     ) -> Result<Value, RpcError> {
-        self.use_now();
         let asked = async {
-            drop(self.writing.lock().await);
+            self.write(WriteKind::Nothing).await?;
             self.peer.request_timeout(method, params, ANSWER_LIMIT).await
         };
         match tokio::time::timeout_at(deadline, asked).await {
@@ -202,15 +240,17 @@ impl Client {
 
     /// Waits until the server has loaded the project; false when it has not by the deadline.
     pub(crate) async fn loaded(&self, deadline: Instant) -> bool {
-        let mut events = self.events.subscribe();
+        let mut events = self.state.clone();
         loop {
-            events.borrow_and_update();
+            events.mark_unchanged();
             if !self.is_loading() || self.peer.is_closed() {
                 return true;
             }
             match tokio::time::timeout_at(deadline, events.changed()).await {
                 Ok(Ok(())) => {}
-                Ok(Err(_)) | Err(_) => return false,
+                // Its owner is gone, and so is it.
+                Ok(Err(_)) => return true,
+                Err(_elapsed) => return false,
             }
         }
     }
@@ -221,34 +261,30 @@ impl Client {
 
     /// Ends the server: asks, then ends its processes.
     pub(crate) async fn stop(&self) {
-        if !self.peer.is_closed() {
-            let asked = async {
-                self.peer.request_timeout("shutdown", Value::Null, SHUTDOWN_GRACE).await?;
-                self.peer.notify("exit", Value::Null).await
-            };
-            if let Err(error) = asked.await {
-                tracing::debug!(server = self.server.id, %error, "the server does not shut down by itself");
-            }
-        }
-        // After `exit` most end at once; the rest get their signals.
-        drop(tokio::time::timeout(EXIT_GRACE, self.peer.closed()).await);
-        let child = lock(&self.child).take();
-        if let Some(child) = child
-            && tokio::time::timeout(EXIT_GRACE, child.wait()).await.is_err()
-        {
-            child.end(SHUTDOWN_GRACE).await;
-        }
-        self.peer.close("it was stopped");
+        // Who finds its owner gone finds it stopped.
+        self.tell(|reply| Command::Stop { reply }).await;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
+    async fn write(&self, what: WriteKind) -> Result<Vec<Touch>, RpcError> {
+        let written = self.tell(|reply| Command::Write(Write { what, reply })).await;
+        written.unwrap_or_else(|| Err(self.stopped()))
     }
-}
 
-/// What a poisoned lock guards is still whole: nothing panics between its changes.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Sends the owner a command and waits for its reply; nothing once it is gone.
+    async fn tell<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        self.commands.send(command(reply)).await.ok()?;
+        answer.await.ok()
+    }
+
+    fn stopped(&self) -> RpcError {
+        RpcError::Closed { label: self.server.id.clone(), reason: "it was stopped".to_owned() }
+    }
+
+    /// What is known now. Not to be held over an await: the owner waits for it.
+    fn state(&self) -> watch::Ref<'_, State> {
+        self.state.borrow()
+    }
 }
 
 async fn why_not(id: &str, child: Option<Child>, error: &RpcError) -> String {

@@ -1,4 +1,4 @@
-//! All language servers of one workspace behind one door: started when needed, asked in parallel, told apart.
+//! All language servers of one workspace behind one interface: started when needed, asked in parallel, told apart.
 //!
 //! Both channels of the service (diagnostics and tools) hold this one object, so that no server runs twice.
 

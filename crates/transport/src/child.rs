@@ -107,7 +107,7 @@ pub enum Exit {
     Signal(i32),
     /// The command never ran: the reason, for the user.
     NotStarted(String),
-    /// The keeper itself went away without a word.
+    /// The keeper itself went away without a report.
     Lost,
 }
 
@@ -240,7 +240,7 @@ impl Child {
 
     /// A handle that waits for the end without keeping the child alive.
     pub fn exit_watch(&self) -> ExitWatch {
-        ExitWatch { state: self.state.clone() }
+        ExitWatch { state: self.state.clone(), stderr: self.stderr.clone() }
     }
 
     /// Asks the child itself to end (SIGTERM).
@@ -296,6 +296,7 @@ impl Drop for Child {
 #[derive(Clone, Debug)]
 pub struct ExitWatch {
     state: watch::Receiver<State>,
+    stderr: StderrTail,
 }
 
 impl ExitWatch {
@@ -311,6 +312,16 @@ impl ExitWatch {
     /// How the child ended, if it has.
     pub fn exit(&self) -> Option<Exit> {
         self.state.borrow().exit.clone()
+    }
+
+    /// The last lines of the child's stderr, for messages.
+    pub fn stderr_tail(&self) -> String {
+        self.stderr.text()
+    }
+
+    /// The process id of the child, once it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.state.borrow().pid
     }
 }
 

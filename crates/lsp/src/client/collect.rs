@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::Client;
 use super::freshness::{self, Step, Touch};
+use super::owner::Command;
 use super::pull::{Pull, Way};
 use super::wire::Finding;
 
@@ -26,44 +27,47 @@ impl Client {
     /// Waits for the findings about a touched file. Never longer than until the deadline.
     pub(crate) async fn collect(self: &Arc<Self>, touch: &Touch, deadline: Instant) -> Collected {
         let settled = self.settle(touch, deadline).await;
-        if settled && self.is_doubtful(touch) {
+        if settled && self.is_doubtful(touch).await {
             match self.send_anew(touch).await {
-                Ok(Some(again)) => return self.conclude(&again, self.settle(&again, deadline).await),
+                Ok(Some(again)) => {
+                    let settled = self.settle(&again, deadline).await;
+                    return self.conclude(&again, settled).await;
+                }
                 Ok(None) => {}
                 Err(error) => tracing::debug!(server = self.server.id, %error, "it cannot be asked again"),
             }
         }
-        self.conclude(touch, settled)
+        self.conclude(touch, settled).await
     }
 
     /// Tells whether this is a first "clean" of a server whose first "clean" may be wrong. It is asked only once.
-    fn is_doubtful(&self, touch: &Touch) -> bool {
-        let mut state = self.state();
-        let is_clean = freshness::result(&state, touch, self.quirks, true).is_empty();
-        let doubts = self.quirks.doubt_first_clean && !state.is_believed && is_clean;
-        state.is_believed = true;
-        doubts
+    async fn is_doubtful(&self, touch: &Touch) -> bool {
+        let is_clean = freshness::result(&self.state(), touch, self.quirks, true).is_empty();
+        self.tell(|reply| Command::Settled { is_clean, reply }).await.unwrap_or(false)
     }
 
-    fn conclude(&self, touch: &Touch, settled: bool) -> Collected {
-        let mut state = self.state();
-        let findings = freshness::result(&state, touch, self.quirks, settled);
-        state.timed_out = !settled;
-        let freshness = match settled {
-            true => Freshness::Current,
-            false if state.is_loading() => Freshness::Loading,
-            false => Freshness::TimedOut,
+    async fn conclude(&self, touch: &Touch, settled: bool) -> Collected {
+        let collected = {
+            let state = self.state();
+            let freshness = match settled {
+                true => Freshness::Current,
+                false if state.is_loading() => Freshness::Loading,
+                false => Freshness::TimedOut,
+            };
+            Collected { findings: freshness::result(&state, touch, self.quirks, settled), freshness }
         };
-        Collected { findings, freshness }
+        // An owner that is gone has nothing to remember.
+        self.tell(|reply| Command::Concluded { in_time: settled, reply }).await;
+        collected
     }
 
-    /// Returns whether the server's word was complete before the deadline.
+    /// Returns whether the server's answer was complete before the deadline.
     async fn settle(self: &Arc<Self>, touch: &Touch, deadline: Instant) -> bool {
-        let mut events = self.events.subscribe();
+        let mut events = self.state.clone();
         let mut asking: Option<Asking> = None;
         let mut answered: Option<Answered> = None;
         loop {
-            events.borrow_and_update();
+            events.mark_unchanged();
             if self.peer.is_closed() {
                 return false;
             }
@@ -139,12 +143,9 @@ impl Client {
                 let Some(version) = version else { return };
                 match client.pull(&file, &way).await {
                     Pull::Findings(findings) => {
-                        let while_loading = {
-                            let mut state = client.state();
-                            state.pulled(&file, version, findings);
-                            state.is_loading()
+                        let Some(while_loading) = client.pulled(file, Some(version), findings).await else {
+                            return;
                         };
-                        client.events.send_modify(|n_events| *n_events += 1);
                         // Nobody may be waiting any more.
                         sender.send(Ok(Answered { while_loading, n_refreshes })).ok();
                         return;

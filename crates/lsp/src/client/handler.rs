@@ -1,35 +1,32 @@
 //! What we answer a server: every request gets an answer, every notification is taken in order.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 
 use chartroom_transport::{Handler, ResponseError};
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::state::State;
+use super::owner::Event;
 use super::wire::{self, Publish};
 use crate::registry::{Quirks, section};
 use crate::uri;
 
-/// The half of a client that its server talks to.
+/// The half of a client that its server talks to: what it says goes to the owner, in order.
 pub(crate) struct FromServer {
-    pub(crate) state: Arc<Mutex<State>>,
-    /// Rises with every event, so that waiting collections look again.
-    pub(crate) events: watch::Sender<u64>,
-    pub(crate) settings: Value,
-    pub(crate) root: PathBuf,
-    pub(crate) quirks: Quirks,
+    pub(super) events: mpsc::Sender<Event>,
+    pub(super) settings: Value,
+    pub(super) root: PathBuf,
+    pub(super) quirks: Quirks,
 }
 
 impl FromServer {
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-        self.events.send_modify(|n_events| *n_events += 1);
+    async fn tell(&self, event: Event) {
+        // An owner that is gone wants to know nothing more.
+        self.events.send(event).await.ok();
     }
 
-    fn register(&self, params: &Value) {
+    async fn register(&self, params: &Value) {
         for registration in params.get("registrations").and_then(Value::as_array).into_iter().flatten() {
             let method = registration.get("method").and_then(Value::as_str);
             let id = registration.get("id").and_then(Value::as_str);
@@ -38,21 +35,17 @@ impl FromServer {
                     .pointer("/registerOptions/identifier")
                     .and_then(Value::as_str)
                     .map(str::to_owned);
-                self.change(|state| {
-                    state.pull_registrations.insert(id.to_owned(), identifier);
-                });
+                self.tell(Event::Registered { id: id.to_owned(), identifier }).await;
             }
         }
     }
 
-    fn unregister(&self, params: &Value) {
+    async fn unregister(&self, params: &Value) {
         // The protocol itself has this spelling.
         let list = params.get("unregisterations").or_else(|| params.get("unregistrations"));
         for registration in list.and_then(Value::as_array).into_iter().flatten() {
             if let Some(id) = registration.get("id").and_then(Value::as_str) {
-                self.change(|state| {
-                    state.pull_registrations.remove(id);
-                });
+                self.tell(Event::Unregistered { id: id.to_owned() }).await;
             }
         }
     }
@@ -65,7 +58,7 @@ impl FromServer {
             .collect()
     }
 
-    fn publish(&self, params: Value) {
+    async fn publish(&self, params: Value) {
         // The command's own answer is better than these (see the quirk).
         if self.quirks.tsserver_requests {
             return;
@@ -73,11 +66,8 @@ impl FromServer {
         let Ok(publish) = serde_json::from_value::<Publish>(params) else { return };
         let Some(file) = uri::to_path(&publish.uri) else { return };
         let findings = wire::findings(&publish.diagnostics);
-        self.change(|state| {
-            if !state.publish(file, publish.version, findings, Instant::now()) {
-                tracing::debug!(uri = publish.uri, version = publish.version, "an old push was dropped");
-            }
-        });
+        let (version, at) = (publish.version, Instant::now());
+        self.tell(Event::Published { file, version, findings, at }).await;
     }
 }
 
@@ -91,15 +81,15 @@ impl Handler for FromServer {
                 Ok(json!([{ "uri": uri::of_path(&self.root), "name": name }]))
             }
             "client/registerCapability" => {
-                self.register(&params);
+                self.register(&params).await;
                 Ok(Value::Null)
             }
             "client/unregisterCapability" => {
-                self.unregister(&params);
+                self.unregister(&params).await;
                 Ok(Value::Null)
             }
             "workspace/diagnostic/refresh" => {
-                self.change(|state| state.n_refreshes += 1);
+                self.tell(Event::Refresh).await;
                 Ok(Value::Null)
             }
             "window/workDoneProgress/create"
@@ -119,13 +109,11 @@ impl Handler for FromServer {
 
     async fn notification(&self, method: String, params: Value) {
         match method.as_str() {
-            "textDocument/publishDiagnostics" => self.publish(params),
-            "$/progress" => {
-                self.change(|state| state.progress(&params, self.quirks.check_on_save, Instant::now()))
-            }
+            "textDocument/publishDiagnostics" => self.publish(params).await,
+            "$/progress" => self.tell(Event::Progress { params, at: Instant::now() }).await,
             "experimental/serverStatus" => {
                 let quiescent = params.get("quiescent").and_then(Value::as_bool).unwrap_or(true);
-                self.change(|state| state.not_quiescent = !quiescent);
+                self.tell(Event::Quiescent(quiescent)).await;
             }
             "window/logMessage" | "window/showMessage" => {
                 let message = params.get("message").and_then(Value::as_str).unwrap_or_default();

@@ -72,16 +72,10 @@ impl Client {
         let answer = self.peer.request_timeout("textDocument/diagnostic", params, ANSWER_LIMIT).await?;
         for (uri, report) in answer.get("relatedDocuments").and_then(Value::as_object).into_iter().flatten() {
             if let (Some(file), Some(items)) = (uri::to_path(uri), report.get("items")) {
-                self.related(&file, wire::findings(items));
+                self.pulled(file, None, wire::findings(items)).await;
             }
         }
         Ok(wire::findings(answer.get("items").unwrap_or(&Value::Null)))
-    }
-
-    fn related(&self, file: &Path, findings: Vec<Finding>) {
-        let mut state = self.state();
-        let version = state.open.get(file).map_or(0, |open| open.version);
-        state.pulled(file, version, findings);
     }
 
     /// typescript-language-server pushes syntax errors together with semantic errors of the text before; what

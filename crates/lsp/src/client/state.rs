@@ -71,6 +71,8 @@ pub(crate) struct State {
     pub(crate) n_refreshes: u64,
     pub(crate) n_uses: u64,
     pub(crate) timed_out: bool,
+    /// When somebody last touched a file or asked something.
+    pub(crate) last_used: Option<Instant>,
     /// It has given an answer that was not "clean", or one that it gave twice.
     pub(crate) is_believed: bool,
 }

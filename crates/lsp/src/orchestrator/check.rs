@@ -16,7 +16,6 @@ use tokio::time::{Instant, timeout_at};
 use super::slot::{NoClient, Slot};
 use super::{Orchestrator, merge};
 use crate::client::Client;
-use crate::client::freshness::Touch;
 use crate::client::wire::Finding;
 use crate::content;
 use crate::launch::Absent;
@@ -218,14 +217,10 @@ impl Orchestrator {
     ) -> (BTreeMap<PathBuf, Vec<Finding>>, Freshness) {
         let changed: BTreeSet<PathBuf> = sources.iter().map(|source| source.file.clone()).collect();
         // Everything is sent before anything is waited for: twenty files are not twenty time-outs.
-        let sent = timeout_at(deadline, async {
-            client.send_disk_changes(&changed).await?;
-            let touches =
-                join_all(sources.iter().map(|source| client.touch(&source.file, source.text.clone())));
-            touches.await.into_iter().collect::<Result<Vec<Touch>, _>>()
-        })
-        .await;
-        let Ok(Ok(touches)) = sent else { return (BTreeMap::new(), Freshness::TimedOut) };
+        let texts = sources.iter().map(|source| (source.file.clone(), source.text.clone())).collect();
+        let Ok(Ok(touches)) = timeout_at(deadline, client.touch(texts)).await else {
+            return (BTreeMap::new(), Freshness::TimedOut);
+        };
         let importers = async {
             if scope == CheckScope::Project {
                 self.check_importers(client, &changed, deadline).await;

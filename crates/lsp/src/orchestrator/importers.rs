@@ -41,7 +41,7 @@ impl Orchestrator {
     pub(crate) async fn refresh_known(&self) {
         let deadline = self.deadline(false);
         join_all(self.clients().iter().map(|client| async move {
-            drop(timeout_at(deadline, client.send_disk_changes(&BTreeSet::new())).await);
+            drop(timeout_at(deadline, client.send_disk_changes()).await);
             let known = client.known().into_iter().filter(|file| client.is_open(file));
             join_all(known.take(MAX_LOOKED_AT_AGAIN).map(|file| async move {
                 if let Ok(Ok(Some(touch))) = timeout_at(deadline, client.open_from_disk(&file)).await {

@@ -1,6 +1,5 @@
 //! Questions about code: the right server for a file, asked when it is ready, and never an empty list for "not yet".
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -99,7 +98,7 @@ impl Orchestrator {
         deadline: Instant,
     ) -> Result<Asked, ToolError> {
         let prepared = timeout_at(deadline, async {
-            client.send_disk_changes(&BTreeSet::new()).await?;
+            client.send_disk_changes().await?;
             client.open_from_disk(file).await
         });
         let id = client.server.id.clone();
