@@ -160,7 +160,7 @@ impl Drop for Direct {
     }
 }
 
-/// Reads frames until the agent is heard, or its turn has ended.
+/// Reads frames until the agent says something, or its turn has ended.
 async fn until_frame(socket: &mut Socket, fits: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     loop {
         let frame =

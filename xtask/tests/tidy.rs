@@ -8,6 +8,8 @@ mod dependencies;
 mod docs;
 #[path = "tidy/files.rs"]
 mod files;
+#[path = "tidy/invariants.rs"]
+mod invariants;
 #[path = "tidy/sizes.rs"]
 mod sizes;
 

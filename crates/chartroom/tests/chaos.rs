@@ -50,7 +50,7 @@ fn chaos(mode: &str) -> Value {
     row("chaos")
 }
 
-/// It misbehaves, and yet what it says is heard.
+/// It misbehaves, and yet its diagnostics arrive.
 #[track_caller]
 fn is_survived(mode: &str) {
     let row = chaos(mode);

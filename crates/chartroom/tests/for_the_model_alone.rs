@@ -89,7 +89,7 @@ fn a_diagnostic_is_said_in_the_answer_and_rendered_nowhere_else() {
     assert!(!schemas.iter().any(|name| name.contains("Diagnostic")), "{schemas:?}");
     let paths: Vec<&String> = api["paths"].as_object().unwrap().keys().collect();
     assert!(!paths.iter().any(|path| path.contains("diagnostic")), "{paths:?}");
-    // The client heard it once, in the answer: no log message, no other notification, nothing on stderr.
+    // The client was told once, in the answer: no log message, no other notification, nothing on stderr.
     let unasked = std::mem::take(&mut agent.unasked);
     assert_eq!(unasked, Vec::<Value>::new());
     assert_eq!(agent.leave(), (0, String::new()));

@@ -35,8 +35,59 @@ fn named_files(text: &str) -> Vec<String> {
         .chain(links)
         .filter(|name| OURS.iter().any(|folder| name.starts_with(folder)))
         .filter(|name| !name.contains(['*', '…', ' ', '<', '{']))
+        // `path::function` names a function in a file.
+        .filter_map(|name| name.split("::").next())
         .map(|name| name.trim_end_matches('/').to_owned())
         .collect()
+}
+
+#[test]
+fn functions_that_the_docs_name_are_in_the_file_that_they_name() {
+    let mut missing = Vec::new();
+    let mut n_named = 0;
+    for path in files().into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+    {
+        let text = fs::read_to_string(root().join(&path)).unwrap();
+        for (file, function) in text.split('`').skip(1).step_by(2).filter_map(named_function) {
+            n_named += 1;
+            let source = fs::read_to_string(root().join(file)).unwrap_or_default();
+            if !declares(&source, function) {
+                missing.push(format!("{}: {file} has no {function}", path.display()));
+            }
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+    assert!(n_named > 30, "the walks of ARCHITECTURE.md name their functions as `path::function`");
+}
+
+/// Takes `crates/lsp/src/handle.rs::check` apart.
+fn named_function(span: &str) -> Option<(&str, &str)> {
+    span.split_once("::").filter(|(file, _)| file.contains('/') && file.contains('.'))
+}
+
+/// A function of Rust, or a function or method of TypeScript.
+fn declares(source: &str, function: &str) -> bool {
+    let begins = |line: &str, start: &str| {
+        line.split_once(start).is_some_and(|(before, after)| {
+            let is_part = |c: char| c.is_alphanumeric() || c == '_';
+            !before.ends_with(is_part)
+                && after.strip_prefix(function).is_some_and(|rest| !rest.starts_with(is_part))
+        })
+    };
+    source.lines().any(|line| {
+        begins(line, "fn ")
+            || begins(line, "function ")
+            || line.trim_start().trim_start_matches("private ").starts_with(&format!("{function}("))
+                && line.ends_with('{')
+    })
+}
+
+#[test]
+fn a_function_is_declared_and_not_only_called() {
+    let rust = "pub(crate) async fn touch(&self) {\n    self.plan(x);\n}\n";
+    assert!(declares(rust, "touch") && !declares(rust, "plan") && !declares(rust, "touc"));
+    let page = "export function rowsOf(log) {\n  private receive(text: string): void {\n  log.apply(frame)\n";
+    assert!(declares(page, "rowsOf") && declares(page, "receive") && !declares(page, "apply"));
 }
 
 #[test]

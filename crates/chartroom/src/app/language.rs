@@ -30,9 +30,9 @@ pub(crate) fn pool(
     })
 }
 
-/// Returns what finds the language servers of a folder, for whoever starts none.
-pub(crate) fn launcher(data: &DataFolder, root: &CanonicalRoot) -> anyhow::Result<GateLauncher> {
-    Ok(GateLauncher::new(gate::open(data.path())?, root.clone()))
+/// Returns what finds and starts the language servers of a folder: for the service's own process, and for the doctor.
+pub(crate) fn launcher(data_dir: &Path, root: &CanonicalRoot) -> anyhow::Result<GateLauncher> {
+    Ok(GateLauncher::new(gate::open(data_dir)?, root.clone()))
 }
 
 /// The services that a server uses, by root; they stay warm until it stops.

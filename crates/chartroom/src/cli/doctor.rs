@@ -4,7 +4,7 @@ mod checks;
 mod index;
 mod language_servers;
 
-use serde::Serialize;
+use chartroom_protocol::doctor::{DoctorCheck as Check, DoctorReport, DoctorState as State};
 
 use super::answer;
 use crate::exit::{Failure, Outcome};
@@ -16,41 +16,11 @@ pub struct Args {
     json: bool,
 }
 
-/// One finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Check {
-    /// What it belongs to: `data`, `config`, `git`, `agent`, `trust`, `server`, `index`.
-    area: &'static str,
-    name: String,
-    state: State,
-    /// What was found, or what is wrong.
-    detail: String,
-    /// The command or the act that mends it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mend: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum State {
-    Ok,
-    /// Useful to have; nothing is broken without it.
-    Missing,
-    Wrong,
-}
-
-#[derive(Debug, Serialize)]
-struct Report {
-    version: &'static str,
-    ok: bool,
-    checks: Vec<Check>,
-}
-
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let checks = checks::all();
     let ok = checks.iter().all(|check| check.state != State::Wrong);
     if args.json {
-        let report = Report { version: env!("CARGO_PKG_VERSION"), ok, checks };
+        let report = DoctorReport { version: env!("CARGO_PKG_VERSION").to_owned(), ok, checks };
         let text = serde_json::to_string_pretty(&report)
             .map_err(|error| Failure::impossible(format!("the report cannot be written ({error})")))?;
         answer(&format!("{text}\n"))?;

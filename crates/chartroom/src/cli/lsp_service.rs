@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use chartroom_lsp::service::process;
 
-use crate::app::gate;
+use crate::app::language;
 use crate::logs;
 
 /// Its exit codes are its own: whoever starts it reads them, not a person.
 pub(super) fn run() -> ExitCode {
     let _logs = logs::to_stderr();
-    process::run(|data_dir| gate::open(data_dir).map_err(|error| format!("{error:#}")))
+    process::run(|data_dir, root| language::launcher(data_dir, root).map_err(|error| format!("{error:#}")))
 }

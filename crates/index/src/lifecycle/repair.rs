@@ -68,7 +68,7 @@ pub(super) fn repair(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
         Proof::StaleLocal(_) => ProofPart::Failed,
         Proof::ProbeFailed => ProofPart::Unproven,
     };
-    // The marker's own word on what made it, else the catalog's.
+    // The marker's own record of what made it, else the catalog's.
     let made_with = checked
         .marker
         .map(|marker| marker.fingerprint)

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use chartroom_lsp::GateLauncher;
 use chartroom_transport::Keeper;
-use chartroom_workspace::{SpawnGate, TrustStore};
+use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustStore};
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
@@ -15,12 +16,12 @@ fn main() -> ExitCode {
         Some("hangs") => loop {
             std::thread::park();
         },
-        _ => chartroom_lsp::service::process::run(open_gate),
+        _ => chartroom_lsp::service::process::run(launcher),
     }
 }
 
-fn open_gate(data_dir: &Path) -> Result<SpawnGate, String> {
+fn launcher(data_dir: &Path, root: &CanonicalRoot) -> Result<GateLauncher, String> {
     let trust = TrustStore::open(data_dir).map_err(|error| error.to_string())?;
     let keeper = Keeper::current_exe().map_err(|error| error.to_string())?;
-    Ok(SpawnGate::new(keeper, Arc::new(trust), data_dir))
+    Ok(GateLauncher::new(SpawnGate::new(keeper, Arc::new(trust), data_dir), root.clone()))
 }

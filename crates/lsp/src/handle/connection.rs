@@ -31,7 +31,7 @@ pub(super) struct Connection {
     child: Mutex<Option<Child>>,
 }
 
-/// Hears `lsp/ready`.
+/// Receives `lsp/ready`.
 struct FromService {
     ready: watch::Sender<bool>,
 }

@@ -4,22 +4,21 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use chartroom_workspace::SpawnGate;
+use chartroom_workspace::CanonicalRoot;
 use tokio::net::unix::pipe;
 
 use super::{BOOTSTRAP, bootstrap};
 use crate::launch::GateLauncher;
 
-/// Runs the service until its parent is done with it; `open_gate` makes the spawn gate over a data folder. A wrong
-/// bootstrap is a line on stderr and exit code 1.
-pub fn run(open_gate: impl FnOnce(&Path) -> Result<SpawnGate, String>) -> ExitCode {
+/// Runs the service until its parent is done with it; `launcher` is made for a data folder and a root. A wrong bootstrap
+/// is a line on stderr and exit code 1.
+pub fn run(launcher: impl FnOnce(&Path, &CanonicalRoot) -> Result<GateLauncher, String>) -> ExitCode {
     let value = std::env::var(BOOTSTRAP).ok();
     let served = bootstrap(value.as_deref()).and_then(|(bootstrap, root)| {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("the system gives no threads: {error}"))?;
         runtime.block_on(async {
-            let gate = open_gate(Path::new(&bootstrap.data_dir))?;
-            let launch = Arc::new(GateLauncher::new(gate, root.clone()));
+            let launch = Arc::new(launcher(Path::new(&bootstrap.data_dir), &root)?);
             let stdio = (tokio::io::stdin(), tokio::io::stdout());
             super::run(root, bootstrap, launch, stdio, tools()).await;
             Ok::<(), String>(())

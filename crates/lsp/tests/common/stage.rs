@@ -82,7 +82,7 @@ impl Stage {
         self.check(file).await
     }
 
-    /// A server that did not come to its word has no say in whether a file is clean: that is told apart here.
+    /// A server that did not answer does not count when it is said whether a file is clean: that is told apart here.
     pub(crate) async fn check(&self, file: &str) -> Vec<String> {
         let files = vec![FileText { file_path: file.to_owned(), text: None }];
         let response = self.orchestrator.check(CheckParams { files, ..CheckParams::default() }).await;

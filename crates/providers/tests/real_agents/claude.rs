@@ -214,7 +214,7 @@ async fn the_agent_has_the_tools_that_it_is_given() {
     );
     send(&session, "11111111-0000-4000-8000-000000000001", &write).await;
     until(&mut session, "ended").await;
-    assert!(api.saw("COMPILER SAYS: all is well"), "the model did not see the word after the edit");
+    assert!(api.saw("COMPILER SAYS: all is well"), "the model did not see the diagnostics after the edit");
     send(&session, "11111111-0000-4000-8000-000000000002", "[[tool:mcp__board__tasks:{}]]").await;
     let mut lines = until(&mut session, "").await;
     while !lines.last().is_some_and(|line| line.starts_with("asks") || line.starts_with("ended")) {

@@ -49,7 +49,7 @@ impl Actor {
         }
     }
 
-    /// Hears what an agent that was just started has said already, so that it does not come at a random time later.
+    /// Takes in what an agent that was just started has said already, so that it does not come at a random time later.
     pub(super) async fn drain_outputs(&mut self) {
         let mut waiting = Vec::new();
         if let Agent::Running { outputs, .. } = &mut self.agent {

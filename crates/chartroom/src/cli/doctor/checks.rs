@@ -35,7 +35,7 @@ fn config() -> (Config, Vec<Check>) {
         return (
             Config::default(),
             vec![Check {
-                area: "config",
+                area: "config".to_owned(),
                 name: "config.toml".to_owned(),
                 state: State::Missing,
                 detail,
@@ -45,7 +45,7 @@ fn config() -> (Config, Vec<Check>) {
     };
     let name = path.display().to_string();
     let wrong = |detail: String, mend: &str| Check {
-        area: "config",
+        area: "config".to_owned(),
         name: name.clone(),
         state: State::Wrong,
         detail,
@@ -62,7 +62,13 @@ fn config() -> (Config, Vec<Check>) {
     if checks.is_empty() {
         let detail = if loaded.file.is_some() { "read, no mistakes" } else { "not there; all defaults" };
         let (state, mend) = (State::Ok, None);
-        checks.push(Check { area: "config", name: name.clone(), state, detail: detail.to_owned(), mend });
+        checks.push(Check {
+            area: "config".to_owned(),
+            name: name.clone(),
+            state,
+            detail: detail.to_owned(),
+            mend,
+        });
     }
     let readable_by_others =
         || path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0);
@@ -81,13 +87,13 @@ fn data(checks: &mut Vec<Check>) -> Option<DataFolder> {
                 None => "writable; no server runs".to_owned(),
             };
             let name = data.path().display().to_string();
-            checks.push(Check { area: "data", name, state: State::Ok, detail, mend: None });
+            checks.push(Check { area: "data".to_owned(), name, state: State::Ok, detail, mend: None });
             Some(data)
         }
         Err(error) => {
             let mend = Some("set CHARTROOM_HOME to a folder you can write".to_owned());
             let (name, detail) = ("data folder".to_owned(), error.to_string());
-            checks.push(Check { area: "data", name, state: State::Wrong, detail, mend });
+            checks.push(Check { area: "data".to_owned(), name, state: State::Wrong, detail, mend });
             None
         }
     }
@@ -99,7 +105,7 @@ fn git() -> Check {
         Some(path) => (State::Ok, path.display().to_string(), None),
         None => (State::Missing, "not on PATH".to_owned(), Some("sudo apt install git".to_owned())),
     };
-    Check { area: "git", name: "git".to_owned(), state, detail, mend }
+    Check { area: "git".to_owned(), name: "git".to_owned(), state, detail, mend }
 }
 
 fn agents(config: &Config) -> Vec<Check> {
@@ -107,14 +113,14 @@ fn agents(config: &Config) -> Vec<Check> {
         .into_iter()
         .map(|agent| match agent.status {
             AgentStatus::Found => Check {
-                area: "agent",
+                area: "agent".to_owned(),
                 name: agent.name,
                 state: State::Ok,
                 detail: agent.path.unwrap_or_default(),
                 mend: None,
             },
             AgentStatus::Missing => Check {
-                area: "agent",
+                area: "agent".to_owned(),
                 name: agent.name,
                 state: State::Missing,
                 detail: "not on PATH".to_owned(),
@@ -135,5 +141,5 @@ fn trust(data: &DataFolder, root: &CanonicalRoot) -> Check {
         ),
         Err(error) => (State::Wrong, error.to_string(), Some("make the data folder yours again".to_owned())),
     };
-    Check { area: "trust", name: root.to_string(), state, detail, mend }
+    Check { area: "trust".to_owned(), name: root.to_string(), state, detail, mend }
 }

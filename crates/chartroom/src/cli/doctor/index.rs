@@ -35,5 +35,5 @@ pub(super) fn check(config: &Config, data: &DataFolder, root: &CanonicalRoot) ->
             (State::Wrong, why, Some("make the data folder yours again"))
         }
     };
-    Check { area: "index", name: root.to_string(), state, detail, mend: mend.map(str::to_owned) }
+    Check { area: "index".to_owned(), name: root.to_string(), state, detail, mend: mend.map(str::to_owned) }
 }

@@ -20,7 +20,7 @@ pub(super) fn checks(config: &LspConfig, data: &DataFolder, root: &CanonicalRoot
     let registry = Registry::new(config);
     let servers = servers_of(&registry, root);
     // A trust store that cannot be opened has a line of its own.
-    let Ok(launcher) = language::launcher(data, root) else { return Vec::new() };
+    let Ok(launcher) = language::launcher(data.path(), root) else { return Vec::new() };
     servers
         .into_values()
         .filter_map(|server| match launcher.find(server, root.as_path()) {
@@ -55,5 +55,11 @@ fn servers_of<'a>(registry: &'a Registry, root: &CanonicalRoot) -> BTreeMap<&'a 
 }
 
 fn check(server: &Server, state: State, detail: String, mend: Option<String>) -> Check {
-    Check { area: "server", name: format!("{} ({})", server.id, server.language), state, detail, mend }
+    Check {
+        area: "server".to_owned(),
+        name: format!("{} ({})", server.id, server.language),
+        state,
+        detail,
+        mend,
+    }
 }

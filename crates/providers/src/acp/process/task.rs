@@ -47,7 +47,7 @@ impl Task {
         let peer = self.peer.clone();
         let killed_by = loop {
             tokio::select! {
-                // What was said before the end is heard before the end.
+                // What was said before the end is handled before the end.
                 biased;
                 event = events.recv() => match event {
                     Some(event) => self.event(event).await,
