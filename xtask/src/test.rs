@@ -29,6 +29,11 @@ pub(crate) fn run(scope: Scope) -> anyhow::Result<()> {
         "-D",
         "warnings",
     ]))?;
+    process::run(
+        cargo()
+            .args(["doc", "--workspace", "--no-deps", "--all-features", "--quiet"])
+            .env("RUSTDOCFLAGS", "-D warnings"),
+    )?;
     types::run(types::Mode::Check)?;
 
     // The fakes that tests start are programs of the workspace; nextest alone does not build another crate's.

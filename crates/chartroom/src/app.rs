@@ -185,7 +185,7 @@ impl App {
         &self.inner.closing
     }
 
-    /// Ends sockets, sessions and every child, within [`ending::LIMIT`]. Called once, when the server stops.
+    /// Ends sockets, sessions and every child, within `ending::LIMIT`. Called once, when the server stops.
     pub async fn close(&self) {
         self.inner.closing.cancel();
         let services = self.language_services();

@@ -1,7 +1,7 @@
 //! The user's own settings: `config.toml`, then the environment, then flags, the later one winning.
 //!
 //! Only this file can name commands to run; a project's files cannot. The JSON Schema of [`Config`] is what the
-//! file is checked against ([`check`]), so a new key is known everywhere the day it is added here.
+//! file is checked against (`check`), so a new key is known everywhere the day it is added here.
 
 mod check;
 mod load;

@@ -2,7 +2,7 @@
 //! command line, a session.
 //!
 //! To add a tool, read docs/adding-a-tool.md. To add a group: a file in `mcp/` with a [`ToolGroup`], a variant of
-//! [`Group`], a line in [`Toolbox::open`].
+//! [`Group`], a line in `Toolbox::open`.
 
 mod edits;
 mod index;

@@ -1,6 +1,6 @@
 //! The catalog: which codebases there are and what state each is in, in `<data>/codebases.json`.
 //!
-//! [`Catalog`] reads and has no method that writes; the tools that only look hold one of those. [`CatalogWriter`]
+//! [`Catalog`] reads and has no method that writes; the tools that only look hold one of those. `CatalogWriter`
 //! lives in the lifecycle alone. Membership changes by an explicit `clear` (or `prune`) and by nothing else: a root
 //! that is missing today, a store that fails, a damaged file never drop an entry.
 

@@ -1,6 +1,6 @@
 //! The six tools, one file each: from parameters to an envelope.
 //!
-//! The ones that read get a [`crate::service::ReadContext`], in which nothing can write.
+//! The ones that read get a `service::ReadContext`, in which nothing can write.
 
 pub(crate) mod answer;
 pub(crate) mod call_graph;

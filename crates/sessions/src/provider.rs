@@ -198,7 +198,7 @@ pub struct LoadOptions {
 pub struct DiscoveredSession {
     /// The CLI's own id.
     pub session_id: SessionId,
-    /// The first user message, in full or cut; [`title`](crate::provider::title) cuts it.
+    /// The first user message, in full or cut; [`title`] cuts it.
     pub first_message: String,
     /// ISO 8601 UTC.
     pub last_activity: String,

@@ -71,7 +71,7 @@ pub fn inside(root: &CanonicalRoot, path: &Path) -> Result<Inside, BoundaryError
     Ok(Inside::new(root, below))
 }
 
-/// Like [`inside`], and refuses dependencies as if they were outside.
+/// Like [`inside()`], and refuses dependencies as if they were outside.
 pub fn inside_source(root: &CanonicalRoot, path: &Path) -> Result<Inside, BoundaryError> {
     let place = inside(root, path)?;
     // A link may lead into a dependency, and a dependency's folder may be a link: both ways count.

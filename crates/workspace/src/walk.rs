@@ -1,7 +1,7 @@
 //! The one file walker: every file of a workspace that nobody has asked to ignore.
 //!
 //! Nested `.gitignore`, `.chartroomignore`, `.ignore`, `.git/info/exclude` and the user's global excludes count; they
-//! are read within limits by [`ignoring`]. Symbolic links are not followed and every folder is opened by descriptor
+//! are read within limits by `walk::ignoring`. Symbolic links are not followed and every folder is opened by descriptor
 //! below the root, so that a walk ends and stays inside. What could not be read is an event, not silence: an index
 //! that misses a folder must know that it does.
 

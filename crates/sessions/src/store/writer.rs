@@ -1,7 +1,7 @@
 //! The one thread that writes, with group commit.
 //!
 //! Two kinds of work wait for it. A [`Job`] has an asker who waits for the answer: it is run and committed at once,
-//! with everything that waits before it. Rows of the journal and other work that nobody waits for ([`Later`]) is
+//! with everything that waits before it. Rows of the journal and other work that nobody waits for (`Later`) is
 //! committed together, at most [`WINDOW`] after the first of it came or when [`UNWRITTEN`] bytes of rows have come. Rows
 //! are in the [`Tail`] when their asker goes on, so the death of this process loses none; the rest of what nobody
 //! waits for only saves work at the next start.
