@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 
 use chartroom_protocol::ids::SessionId;
 use chartroom_protocol::session::SessionState;
+use chartroom_protocol::stream::Origin;
 use chartroom_protocol::turn::TurnStatus;
-use chartroom_protocol::upsert::{Upsert, UpsertStatus};
+use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
 use chartroom_protocol::ws::ServerFrame;
 use chartroom_sessions::fake::{Keeps, message};
 use fake_server::FakeServer;
@@ -239,16 +240,22 @@ async fn loading_a_session_brings_its_history_to_the_browser() {
         let id = server.create(cli_type).await;
         server.ask("POST", &format!("/api/session/{id}/kill"), json!({})).await;
         let session_id = SessionId::new(id.as_str());
-        let old = |n: usize| {
-            message(
+        let said = |n: usize| {
+            let mut said = message(
                 &session_id,
                 &"old".into(),
                 &format!("h{n}"),
                 UpsertStatus::Complete,
                 &format!("said {n}"),
-            )
+            );
+            if let UpsertBody::Message { origin, .. } = &mut said.body
+                && n == 0
+            {
+                *origin = Origin::User;
+            }
+            said
         };
-        fake.remember(&session_id, (0..3).map(old).collect(), keeps);
+        fake.remember(&session_id, (0..3).map(said).collect(), keeps);
         let mut socket = server.connect().await;
         socket.subscribe(&id, None).await;
         assert_eq!(server.ask("POST", &format!("/api/session/{id}/load"), json!({})).await.0, 200);
@@ -256,7 +263,9 @@ async fn loading_a_session_brings_its_history_to_the_browser() {
             .until(|frame| matches!(frame, ServerFrame::History { entries, .. } if !entries.is_empty()))
             .await;
         let Some(ServerFrame::History { entries, .. }) = frames.last() else { panic!("{frames:?}") };
-        assert_eq!(*entries, (0..3).map(old).collect::<Vec<_>>());
+        // What an agent without ids said gets names of ours.
+        let shown: Vec<_> = entries.iter().map(|entry| (entry.status, entry.body.clone())).collect();
+        assert_eq!(shown, (0..3).map(said).map(|said| (said.status, said.body)).collect::<Vec<_>>());
     }
     server.stop().await;
 }

@@ -34,7 +34,7 @@ pub(crate) fn apply(text: &Text, shown: &str, hunks: &[Hunk]) -> Result<Text, Ed
         let place = find(&bodies, &wanted, from, hunk, shift);
         let at = place.ok_or_else(|| not_found(text, shown, &wanted.join("\n")))?;
         if let Some(line) = hunk.line {
-            shift = at as isize - (line as isize - 1);
+            shift = at as isize - said(line, &wanted);
         }
         new.extend(old[next..at].iter().map(|line| (*line).to_owned()));
         let mut cursor = at;
@@ -76,7 +76,10 @@ fn find(bodies: &[&str], wanted: &[&str], from: usize, hunk: &Hunk, shift: isize
     if wanted.is_empty() {
         // Only additions: where the patch says, after its anchor, or at the end.
         return match (hunk.line, &hunk.anchor) {
-            (Some(line), _) => Some(line.min(bodies.len()).max(from)),
+            (Some(line), _) => {
+                let place = (said(line, wanted) + shift).clamp(0, isize::MAX) as usize;
+                Some(place.min(bodies.len()).max(from))
+            }
             (None, Some(_)) => Some(from),
             (None, None) => Some(bodies.len()),
         };
@@ -88,10 +91,15 @@ fn find(bodies: &[&str], wanted: &[&str], from: usize, hunk: &Hunk, shift: isize
     match hunk.line {
         None => (from..=last).find(|&at| fits(at)),
         Some(line) => {
-            let said = (line as isize - 1 + shift).clamp(0, isize::MAX) as usize;
+            let said = (said(line, wanted) + shift).clamp(0, isize::MAX) as usize;
             (from..=last).filter(|&at| fits(at)).min_by_key(|at| at.abs_diff(said))
         }
     }
+}
+
+/// The place that a hunk's line number means: its first line, or, where it only adds, behind the line that it names.
+fn said(line: usize, wanted: &[&str]) -> isize {
+    if wanted.is_empty() { line as isize } else { line as isize - 1 }
 }
 
 /// A line without its ending.

@@ -104,6 +104,13 @@ fn what_is_no_patch_is_said_to_be_none() {
     }
 }
 
+#[test]
+fn a_hunk_that_only_adds_does_not_move_the_ones_behind_it() {
+    // Without context, both lines `c` fit the second hunk; its number says which is meant.
+    let patch = "--- a/f\n+++ b/f\n@@ -1,0 +2 @@\n+n\n@@ -2 +3 @@\n-c\n+d\n";
+    assert_eq!(patched("a\nc\nc\n", patch), Ok("a\nn\nd\nc\n".to_owned()));
+}
+
 proptest! {
     /// What a diff tool writes turns the old text into the new one, byte for byte.
     #[test]
