@@ -107,7 +107,7 @@ impl App {
                     opened.store,
                     agents_of(&config, &gate, parts.for_each_session()),
                     agents::folder_check(&gate),
-                    Limits::default(),
+                    Limits { idle: config.sessions.idle(), ..Limits::default() },
                 ),
                 language_services,
                 gate,

@@ -9,6 +9,7 @@ mod nearest;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use chartroom_protocol::index::IndexConfig;
 use chartroom_protocol::lsp::LspSetting;
@@ -28,6 +29,8 @@ pub struct Config {
     pub server: ServerConfig,
     /// Agents by the name the page shows for them. `claude-code` and `codex` are there without being named.
     pub agents: BTreeMap<String, AgentConfig>,
+    /// How long agents are kept that nobody needs.
+    pub sessions: SessionsConfig,
     /// `false` switches the language service off; a table sets it up; absent means enabled.
     pub lsp: LspSetting,
     /// How code is indexed.
@@ -49,6 +52,28 @@ pub struct ServerConfig {
 impl Default for ServerConfig {
     fn default() -> Self {
         Self { host: "127.0.0.1".to_owned(), port: 4747, token: None }
+    }
+}
+
+/// How sessions are kept.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct SessionsConfig {
+    /// After so many minutes an agent that nobody needs is put to sleep; the next message wakes it. 0 lets it run.
+    #[schemars(range(min = 0.0, max = 525600.0))]
+    pub idle_minutes: f64,
+}
+
+impl Default for SessionsConfig {
+    fn default() -> Self {
+        Self { idle_minutes: 30.0 }
+    }
+}
+
+impl SessionsConfig {
+    /// Returns after which time an agent sleeps, if it ever does.
+    pub fn idle(&self) -> Option<Duration> {
+        Duration::try_from_secs_f64(self.idle_minutes * 60.0).ok().filter(|idle| !idle.is_zero())
     }
 }
 

@@ -8,12 +8,14 @@ mod journaling;
 mod opening;
 mod outputs;
 mod queueing;
+mod sleeping;
 pub(crate) mod start;
 mod stopping;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use chartroom_protocol::context::ContextResponse;
@@ -35,6 +37,7 @@ use calls::CallDone;
 use delivery::Delivery;
 use journaling::Staged;
 pub(crate) use opening::check_installed;
+use sleeping::Sleep;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, ProviderError>>;
 
@@ -50,6 +53,8 @@ pub struct Limits {
     pub open: Duration,
     /// Between attempts to write a journal that cannot be written.
     pub journal_retry: Duration,
+    /// After which an agent that nobody needs is put to sleep; `None` leaves it running.
+    pub idle: Option<Duration>,
 }
 
 impl Default for Limits {
@@ -58,6 +63,7 @@ impl Default for Limits {
             cancel: Duration::from_secs(10),
             open: Duration::from_secs(60),
             journal_retry: Duration::from_secs(1),
+            idle: Some(Duration::from_secs(30 * 60)),
         }
     }
 }
@@ -126,6 +132,8 @@ enum Event {
     CancelOverdue,
     /// Time to try the journal again.
     RetryJournal,
+    /// Nobody has needed the agent for long.
+    Idle,
     /// Nobody holds a handle any more.
     HandlesGone,
 }
@@ -153,7 +161,7 @@ pub(crate) struct Actor {
     /// conversation: Claude writes its file some time after its first words.
     kept: bool,
     questions: Vec<PendingQuestion>,
-    next_seq: u64,
+    seqs: Seqs,
     staged: Vec<Staged>,
     /// Set while the journal cannot be written: when to try again. The agent's outputs wait meanwhile.
     retry_at: Option<Instant>,
@@ -162,6 +170,9 @@ pub(crate) struct Actor {
     note: Option<String>,
     /// Why there is no agent and it was not our wish.
     dead: Option<String>,
+    sleep: Sleep,
+    /// When something last happened to the session.
+    active_at: Instant,
     /// Why the waiting messages wait for a person: nothing is delivered and no agent is started for them.
     held: Option<String>,
     /// The agent was started again for the queue after a crash, and has not ended a turn since. A second crash holds
@@ -205,6 +216,9 @@ impl Actor {
     pub(crate) async fn run(mut self) {
         loop {
             let event = self.next_event().await;
+            if !matches!(event, Event::Idle | Event::Command(Command::Status { .. })) {
+                self.active_at = Instant::now();
+            }
             match event {
                 Event::Command(command) => self.command(command).await,
                 Event::Outputs(outputs) => self.outputs(outputs).await,
@@ -212,6 +226,7 @@ impl Actor {
                 Event::Called(done) => self.called(done).await,
                 Event::CancelOverdue => self.force_cancel().await,
                 Event::RetryJournal => self.retry_at = None,
+                Event::Idle => self.fall_asleep(),
                 Event::HandlesGone => break,
             }
             self.go_on();
@@ -261,6 +276,7 @@ impl Actor {
     async fn next_event(&mut self) -> Event {
         let retry_at = self.retry_at;
         let cancel_by = self.cancel_by;
+        let sleep_at = self.sleep_at();
         let blocked = retry_at.is_some();
         let outputs = match &mut self.agent {
             Agent::Running { outputs, .. } if !blocked => Some(outputs),
@@ -281,11 +297,12 @@ impl Actor {
             },
             () = until(cancel_by) => Event::CancelOverdue,
             () = until(retry_at) => Event::RetryJournal,
+            () = until(sleep_at) => Event::Idle,
         }
     }
 
     fn state(&self) -> SessionState {
-        if matches!(self.agent, Agent::Opening { .. }) {
+        if matches!(self.agent, Agent::Opening { .. }) && !self.is_waking() {
             SessionState::Loading
         } else if !self.questions.is_empty() {
             SessionState::NeedsYou
@@ -301,7 +318,7 @@ impl Actor {
     fn status(&self) -> SessionStatusResponse {
         let is_alive = match &self.agent {
             Agent::Running { handle, .. } => handle.is_alive(),
-            Agent::Absent | Agent::Opening { .. } => false,
+            Agent::Absent | Agent::Opening { .. } => self.is_asleep() || self.is_waking(),
         };
         SessionStatusResponse {
             session_id: self.session.session_id.clone(),
@@ -320,6 +337,26 @@ impl Actor {
 
     async fn change_session(&self, change: SessionChange) -> Result<(), ProviderError> {
         self.store.change_session(&self.session.session_id, change).await.map_err(internal)
+    }
+}
+
+/// The numbers of the journal's rows. They are taken by the session and by the import of an agent's history, which runs
+/// beside it: none is taken twice, whatever is broken off.
+#[derive(Clone)]
+struct Seqs(Arc<AtomicU64>);
+
+impl Seqs {
+    fn from(first: u64) -> Self {
+        Self(Arc::new(AtomicU64::new(first)))
+    }
+
+    fn take(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Returns the number that is taken next.
+    fn next(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 }
 

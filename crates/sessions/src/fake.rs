@@ -61,6 +61,8 @@ pub struct Behaviour {
     pub context_use: Option<ContextUse>,
     /// Takes a message and never says that it did: whoever dies now does not know whether it came through.
     pub takes_in_silence: bool,
+    /// Something runs in the background.
+    pub works_aside: bool,
     /// Plays every turn by itself: so many updates of one message, then the end.
     pub plays: Option<usize>,
     /// Works on every turn without end, until somebody cancels that turn.
@@ -268,6 +270,11 @@ impl FakeAgent {
         self.say(ProviderOutput::Upsert(upsert)).await;
     }
 
+    /// Tells whether it lives.
+    pub fn is_running(&self) -> bool {
+        self.alive.load(Ordering::SeqCst)
+    }
+
     /// Ends without a word, as a killed process does.
     pub fn vanish(&self) {
         self.alive.store(false, Ordering::SeqCst);
@@ -376,6 +383,10 @@ impl AgentHandle for Handle {
             return Err(ProviderError::process_crash("the fake is dead"));
         }
         Ok(lock(&self.0.shared.behaviour).context_use.clone())
+    }
+
+    fn has_background_work(&self) -> bool {
+        lock(&self.0.shared.behaviour).works_aside
     }
 
     fn is_alive(&self) -> bool {

@@ -78,6 +78,11 @@ pub trait AgentHandle: Send + Sync {
         Ok(None)
     }
 
+    /// Tells whether the agent works on something although no turn runs. Where an agent cannot tell it does not.
+    fn has_background_work(&self) -> bool {
+        false
+    }
+
     /// Tells whether the process can still take a message.
     fn is_alive(&self) -> bool;
 

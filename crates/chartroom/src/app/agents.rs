@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use chartroom_protocol::agent::Agent;
 use chartroom_protocol::error::ErrorCode;
@@ -22,18 +23,29 @@ use crate::config::{AgentCommand, AgentProtocol, Config};
 pub(super) fn registry(config: &Config, gate: &SpawnGate, agent_tools: AgentToolsFor) -> Registry {
     let mut registry = Registry::default();
     for agent in config.agent_commands() {
-        registry.register(provider(&agent, gate.clone(), agent_tools.clone()));
+        registry.register(provider(&agent, config.sessions.idle(), gate.clone(), agent_tools.clone()));
     }
     registry
 }
 
-fn provider(agent: &AgentCommand, gate: SpawnGate, agent_tools: AgentToolsFor) -> Arc<dyn Provider> {
+fn provider(
+    agent: &AgentCommand,
+    idle: Option<Duration>,
+    gate: SpawnGate,
+    agent_tools: AgentToolsFor,
+) -> Arc<dyn Provider> {
     let command = launch_command(agent);
     let agent_tools = Some(agent_tools);
     match agent.protocol {
         AgentProtocol::StreamJson => {
             let warm_processes = agent.warm_processes;
-            let config = ClaudeConfig { command, warm_processes, agent_tools, ..ClaudeConfig::default() };
+            let config = ClaudeConfig {
+                command,
+                warm_processes,
+                warm_idle: idle,
+                agent_tools,
+                ..ClaudeConfig::default()
+            };
             Arc::new(ClaudeProvider::new(gate, config))
         }
         AgentProtocol::Acp => {

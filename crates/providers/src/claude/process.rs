@@ -46,8 +46,9 @@ pub(super) async fn start(
     let (ready, is_ready) = oneshot::channel();
     let alive = Arc::new(AtomicBool::new(true));
     let task = task::Task::new(session_id.clone(), child, project_dir, agent_tools, timeouts, sender)?;
+    let works_aside = task.works_aside();
     tokio::spawn(task.run(inbox, ready, Arc::clone(&alive)));
-    let handle = Arc::new(ClaudeHandle { commands, alive, timeouts });
+    let handle = Arc::new(ClaudeHandle { commands, alive, works_aside, timeouts });
     match tokio::time::timeout(timeouts.ready, is_ready).await {
         Ok(Ok(Ok(()))) => Ok(Started { session_id, handle, outputs }),
         Ok(Ok(Err(error))) => Err(error),
@@ -65,6 +66,7 @@ pub(super) async fn start(
 pub(super) struct ClaudeHandle {
     commands: mpsc::Sender<Command>,
     alive: Arc<AtomicBool>,
+    works_aside: Arc<AtomicBool>,
     timeouts: Timeouts,
 }
 
@@ -162,6 +164,10 @@ impl AgentHandle for ClaudeHandle {
 
     async fn context_use(&self) -> Result<Option<ContextUse>, ProviderError> {
         Ok(context::read(&self.control(json!({"subtype": "get_context_usage"})).await?))
+    }
+
+    fn has_background_work(&self) -> bool {
+        self.works_aside.load(Ordering::Acquire)
     }
 
     fn is_alive(&self) -> bool {

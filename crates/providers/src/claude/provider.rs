@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use chartroom_protocol::agent::Agent;
@@ -30,6 +31,8 @@ pub struct ClaudeConfig {
     pub timeouts: Timeouts,
     /// Initialised processes to keep per open project; `None` lets the machine's memory decide.
     pub warm_processes: Option<usize>,
+    /// After which a warm process that nobody took is let go; `None` keeps it.
+    pub warm_idle: Option<Duration>,
     /// The tools that its sessions are given, if any.
     pub agent_tools: Option<AgentToolsFor>,
 }
@@ -40,6 +43,7 @@ impl Default for ClaudeConfig {
             command: AgentCommand::claude(),
             timeouts: Timeouts::default(),
             warm_processes: None,
+            warm_idle: None,
             agent_tools: None,
         }
     }

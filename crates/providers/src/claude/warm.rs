@@ -92,6 +92,7 @@ impl WarmPool {
     async fn start(self, project_dir: ProjectDir) {
         let conversation = Conversation::New(SessionId(uuid::Uuid::new_v4().to_string()));
         let started = self.starter.start(&project_dir, conversation, &Settings::default()).await;
+        let session_id = started.as_ref().ok().map(|started| started.session_id.clone());
         let evicted = {
             let mut state = self.lock();
             if let Some(index) = state.starting.iter().position(|starting| *starting == project_dir) {
@@ -107,11 +108,36 @@ impl WarmPool {
         if let Some((_, evicted)) = evicted {
             evicted.handle.kill().await;
         }
+        if let (Some(session_id), Some(idle)) = (session_id, self.starter.config.warm_idle) {
+            // A pool that is dropped meanwhile ends its processes itself.
+            let state = Arc::downgrade(&self.state);
+            drop(self);
+            tokio::time::sleep(idle).await;
+            if let Some(state) = state.upgrade() {
+                let_go(&state, &session_id).await;
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
+}
+
+/// Ends a process that nobody took. The next one is started when a person opens a project or a session again.
+async fn let_go(state: &Mutex<State>, session_id: &SessionId) {
+    let idle = {
+        let mut state = lock(state);
+        let index = state.ready.iter().position(|(_, started)| started.session_id == *session_id);
+        index.and_then(|index| state.ready.remove(index))
+    };
+    if let Some((_, idle)) = idle {
+        idle.handle.kill().await;
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn spare_memory_kib() -> Option<u64> {

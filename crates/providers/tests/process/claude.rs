@@ -18,7 +18,8 @@ use crate::stage::{Stage, lives, message, send, timeouts, until};
 
 fn provider(stage: &Stage, variables: &[(&str, &str)]) -> ClaudeProvider {
     let command = stage.command(fakes::claude(), variables);
-    let config = ClaudeConfig { command, timeouts: timeouts(), warm_processes: Some(0), agent_tools: None };
+    let config =
+        ClaudeConfig { command, timeouts: timeouts(), warm_processes: Some(0), ..ClaudeConfig::default() };
     ClaudeProvider::new(stage.gate.clone(), config)
 }
 
@@ -126,7 +127,7 @@ async fn a_cli_that_never_answers_is_ended_and_the_creation_fails() {
     let command = stage.command(fakes::claude(), &[("FAKE_CLAUDE", "mute")]);
     let short = Duration::from_millis(300);
     let timeouts = Timeouts { ready: short, answer: short, end: short };
-    let config = ClaudeConfig { command, timeouts, warm_processes: Some(0), agent_tools: None };
+    let config = ClaudeConfig { command, timeouts, warm_processes: Some(0), ..ClaudeConfig::default() };
     let provider = ClaudeProvider::new(stage.gate.clone(), config);
     let error = provider.create_session(stage.create()).await.err().expect("the fake never answers");
     assert_eq!(error.code, ErrorCode::SessionCreateFailed);
@@ -308,7 +309,7 @@ async fn an_interrupt_that_is_not_answered_says_so() {
     let command = stage.command(fakes::claude(), &[]);
     let timeouts =
         Timeouts { answer: Duration::from_millis(200), end: Duration::from_millis(200), ..timeouts() };
-    let config = ClaudeConfig { command, timeouts, warm_processes: Some(0), agent_tools: None };
+    let config = ClaudeConfig { command, timeouts, warm_processes: Some(0), ..ClaudeConfig::default() };
     let provider = ClaudeProvider::new(stage.gate.clone(), config);
     let session = provider.create_session(stage.create()).await.expect("the fake starts");
     send(&session, "t1", "silent").await;
@@ -411,7 +412,7 @@ async fn a_process_that_does_not_tell_what_fills_its_context_is_not_waited_for_f
     let command = stage.command(fakes::claude(), &[]);
     let short = Duration::from_millis(200);
     let timeouts = Timeouts { answer: short, end: short, ..timeouts() };
-    let config = ClaudeConfig { command, timeouts, warm_processes: Some(0), agent_tools: None };
+    let config = ClaudeConfig { command, timeouts, warm_processes: Some(0), ..ClaudeConfig::default() };
     let provider = ClaudeProvider::new(stage.gate.clone(), config);
     let session = provider.create_session(stage.create()).await.expect("the fake starts");
     send(&session, "t1", "silent").await;
@@ -427,7 +428,8 @@ async fn a_process_that_does_not_tell_what_fills_its_context_is_not_waited_for_f
 async fn a_warm_process_is_handed_out_once() {
     let stage = Stage::new();
     let command = stage.command(fakes::claude(), &[]);
-    let config = ClaudeConfig { command, timeouts: timeouts(), warm_processes: Some(1), agent_tools: None };
+    let config =
+        ClaudeConfig { command, timeouts: timeouts(), warm_processes: Some(1), ..ClaudeConfig::default() };
     let provider = ClaudeProvider::new(stage.gate.clone(), config);
     provider.project_opened(stage.project.root());
     let mut ids = Vec::new();
@@ -440,6 +442,42 @@ async fn a_warm_process_is_handed_out_once() {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), 3, "a process was used for two conversations");
+}
+
+/// The fake agents that run in this project.
+fn agents_of(stage: &Stage) -> usize {
+    let of_this_project = |entry: &std::fs::DirEntry| {
+        let link = |name: &str| std::fs::read_link(entry.path().join(name)).unwrap_or_default();
+        link("cwd") == stage.project.root() && link("exe").ends_with("fake-claude")
+    };
+    std::fs::read_dir("/proc").expect("this is Linux").flatten().filter(of_this_project).count()
+}
+
+#[tokio::test]
+async fn a_warm_process_that_nobody_takes_is_let_go() {
+    let stage = Stage::new();
+    let command = stage.command(fakes::claude(), &[]);
+    let config = ClaudeConfig {
+        command,
+        timeouts: timeouts(),
+        warm_processes: Some(1),
+        warm_idle: Some(Duration::from_millis(500)),
+        ..ClaudeConfig::default()
+    };
+    let provider = ClaudeProvider::new(stage.gate.clone(), config);
+    provider.project_opened(stage.project.root());
+    // The pool tells nobody what it does.
+    for n_wanted in [1, 0] {
+        let came = async {
+            while agents_of(&stage) != n_wanted {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let limit = Duration::from_secs(60);
+        tokio::time::timeout(limit, came).await.unwrap_or_else(|_| panic!("{n_wanted} processes"));
+    }
+    let session = provider.create_session(stage.create()).await.expect("the fake starts");
+    assert!(session.handle.is_alive());
 }
 
 #[tokio::test]

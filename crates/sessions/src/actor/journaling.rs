@@ -175,9 +175,7 @@ impl Actor {
     }
 
     fn take_seq(&mut self) -> u64 {
-        let seq = self.next_seq;
-        self.next_seq += 1;
-        seq
+        self.seqs.take()
     }
 }
 

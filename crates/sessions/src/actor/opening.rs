@@ -11,10 +11,13 @@ use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::QueuedId;
 use chartroom_protocol::session::SessionResponse;
 use chartroom_protocol::turn::TurnEvent;
+use tokio::sync::oneshot;
 
 use super::calls::CallDone;
-use super::delivery::Doubt;
+use super::delivery::{Delivery, Doubt};
 use super::journaling::Staged;
+use super::queueing::user_item;
+use super::sleeping::Sleep;
 use super::start::STOPPED;
 use super::{Actor, Agent, Reply, answer, internal};
 use crate::provider::{AGENTS_ID, History, LoadOptions, ProviderError, ProviderSession};
@@ -34,6 +37,7 @@ impl Actor {
             Agent::Running { .. } => answer(reply, Ok(self.response())),
             Agent::Opening { waiting, .. } => waiting.push(reply),
             Agent::Absent => match self.check_ready() {
+                Ok(()) if self.is_asleep() => self.wake(vec![reply]),
                 Ok(()) => self.open(vec![reply]),
                 Err(error) => answer(reply, Err(error)),
             },
@@ -63,13 +67,22 @@ impl Actor {
 
     /// Starts the agent beside the loop. Messages that come meanwhile wait in the queue, which goes on then.
     pub(super) fn open(&mut self, waiting: Vec<Reply<SessionResponse>>) {
+        self.open_after(waiting, None);
+    }
+
+    /// The same once an earlier agent of the session is gone.
+    pub(super) fn open_after(
+        &mut self,
+        waiting: Vec<Reply<SessionResponse>>,
+        gone: Option<oneshot::Receiver<()>>,
+    ) {
         self.held = None;
         let provider = Arc::clone(&self.provider);
         let session_id = self.session.session_id.clone();
         let options = LoadOptions {
             project_dir: self.project_dir.clone(),
             model: self.session.model.clone(),
-            mode: self.session.mode.clone(),
+            mode: self.mode_to_open(),
             provider_options: self.session.provider_options.clone(),
             may_be_unkept: !self.kept,
         };
@@ -77,14 +90,18 @@ impl Actor {
             store: self.store.clone(),
             session_id: session_id.clone(),
             clock: self.clock,
-            next_seq: self.next_seq,
+            seqs: self.seqs.clone(),
+            before: self.turns.first().map_or_else(|| self.seqs.next(), |turn| turn.first_seq),
             in_doubt: self.delivery.doubt().map(|doubt| doubt.message.turn_id.clone()),
         };
         let limit = self.limits.open;
         let task = self.calls.spawn(async move {
+            if let Some(gone) = gone {
+                // Dropped without a word means gone too.
+                gone.await.ok();
+            }
             let loaded = tokio::time::timeout(limit, provider.load_session(&session_id, options)).await;
-            let next_seq = import.next_seq;
-            let nothing = Imported { next_seq, ..Imported::default() };
+            let nothing = Imported::default();
             let (result, imported) = match loaded {
                 Ok(Ok(mut session)) => {
                     let history = std::mem::replace(&mut session.history, History::empty());
@@ -109,9 +126,10 @@ impl Actor {
         else {
             return;
         };
-        self.next_seq = opened.imported.next_seq;
+        let was_waking = matches!(std::mem::take(&mut self.sleep), Sleep::Waking);
         if opened.imported.n_items > 0 {
             self.kept = true;
+            self.move_unsent_to_the_end().await;
             self.broadcast.start_over();
         }
         if opened.imported.was_taken
@@ -127,7 +145,12 @@ impl Actor {
             Ok(session) => {
                 self.agent = Agent::Running { handle: session.handle, outputs: session.outputs };
                 self.note = None;
-                self.drain_outputs().await;
+                let said = self.waiting_outputs();
+                if was_waking {
+                    self.hear_waking(said).await
+                } else {
+                    self.outputs(said).await
+                }
                 self.dead = None;
                 self.session.killed = false;
                 let mut change = SessionChange { killed: Some(false), ..SessionChange::default() };
@@ -144,7 +167,7 @@ impl Actor {
                 }
             }
             Err(error) => {
-                self.dead = Some(error.message.clone());
+                self.agent_gone(error.message.clone()).await;
                 self.held = Some(error.message.clone());
                 for reply in waiting {
                     answer(reply, Err(error.clone()));
@@ -155,6 +178,26 @@ impl Actor {
 }
 
 impl Actor {
+    /// Returns the mode to begin with. An agent may have changed it itself before it was put to sleep.
+    fn mode_to_open(&self) -> Option<String> {
+        let shown = self.broadcast.current().options.and_then(|options| options.mode);
+        if self.is_waking() { shown.or_else(|| self.session.mode.clone()) } else { self.session.mode.clone() }
+    }
+
+    /// What was said elsewhere while the agent slept was said before the message that woke it.
+    async fn move_unsent_to_the_end(&mut self) {
+        let Delivery::Begun { message, .. } = &self.delivery else { return };
+        let message = message.clone();
+        let item_id = user_item(&message.turn_id);
+        match self.store.forget_item(&self.session.session_id, &item_id).await {
+            Ok(()) => self.stage_message(&message),
+            // It stands before them, and nothing is lost.
+            Err(error) => {
+                tracing::warn!(session = %self.session.session_id, "a message was not moved: {error}")
+            }
+        }
+    }
+
     /// The agent has this message if it was in doubt, or nobody wants it to: it is not delivered again, and its turn
     /// ended with the server.
     pub(super) fn settle_doubt(&mut self, queued_id: &QueuedId) {

@@ -51,13 +51,18 @@ impl Actor {
 
     /// Takes in what an agent that was just started has said already, so that it does not come at a random time later.
     pub(super) async fn drain_outputs(&mut self) {
+        let waiting = self.waiting_outputs();
+        self.outputs(waiting).await;
+    }
+
+    pub(super) fn waiting_outputs(&mut self) -> Vec<ProviderOutput> {
         let mut waiting = Vec::new();
         if let Agent::Running { outputs, .. } = &mut self.agent {
             while let Ok(output) = outputs.try_recv() {
                 waiting.push(output);
             }
         }
-        self.outputs(waiting).await;
+        waiting
     }
 
     fn turn_event(&mut self, event: &TurnEvent) {
@@ -76,7 +81,7 @@ impl Actor {
             }
             (None, false) => {
                 // The agent began it by itself.
-                let (turn_id, first_seq) = (turn_id.clone(), self.next_seq);
+                let (turn_id, first_seq) = (turn_id.clone(), self.seqs.next());
                 self.turns.push(RunningTurn { turn_id, first_seq, is_told: true, cancelled: false });
                 self.stage_turn(event);
             }
@@ -89,7 +94,7 @@ impl Actor {
         self.open_items.retain(|item| item.turn_id != *turn_id);
         let since = match self.turns.iter().position(|turn| turn.turn_id == *turn_id) {
             Some(index) => self.turns.remove(index).first_seq,
-            None => self.next_seq,
+            None => self.seqs.next(),
         };
         self.staged.push(Staged::Compact { since });
         if !self.turns.iter().any(|turn| turn.cancelled) {

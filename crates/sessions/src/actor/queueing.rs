@@ -42,14 +42,14 @@ impl Actor {
         let goes_at_once = self.queue.is_empty() && self.can_deliver();
         self.queue.push_back(message);
         self.held = None;
-        if matches!(self.agent, Agent::Absent) {
+        if matches!(self.agent, Agent::Absent) && !self.is_asleep() {
             self.open(Vec::new());
         }
         Ok(SendResponse { turn_id, queued: !goes_at_once })
     }
 
     fn can_deliver(&self) -> bool {
-        matches!(self.agent, Agent::Running { .. })
+        (matches!(self.agent, Agent::Running { .. }) || self.is_asleep() || self.is_waking())
             && self.turns.is_empty()
             && self.delivery.is_free()
             && self.retry_at.is_none()
@@ -60,7 +60,7 @@ impl Actor {
     /// stands in the way holds the queue until a person loads the session or sends something.
     pub(super) fn go_on(&mut self) {
         let waits = !self.queue.is_empty() && self.held.is_none() && self.turns.is_empty();
-        if !waits || !matches!(self.agent, Agent::Absent) || self.retry_at.is_some() {
+        if !waits || !matches!(self.agent, Agent::Absent) || self.is_asleep() || self.retry_at.is_some() {
             return;
         }
         if let Err(error) = self.check_ready() {
@@ -88,13 +88,26 @@ impl Actor {
 
     /// Begins the turn of a message that leaves the queue: it is shown as the user's.
     pub(super) fn begin_turn(&mut self, message: &StoredMessage) {
-        let now = self.clock.now().iso();
         let doubt = self.delivery.take_doubt(&message.queued_id);
         let is_told = doubt.as_ref().is_some_and(|doubt| doubt.is_told);
         let shown_before = doubt.is_some_and(|doubt| doubt.message.params == message.params);
         let turn_id = message.turn_id.clone();
-        self.turns.push(RunningTurn { turn_id, first_seq: self.next_seq, is_told, cancelled: false });
-        let shown = Upsert {
+        let first_seq = self.seqs.next();
+        self.turns.push(RunningTurn { turn_id, first_seq, is_told, cancelled: false });
+        if !shown_before {
+            self.stage_message(message);
+        }
+        if self.session.title.is_none() {
+            let title = title(&message.params.message);
+            self.session.title = Some(title.clone());
+            self.stage_change(Change::Title(title));
+        }
+    }
+
+    /// Shows a message as the user's.
+    pub(super) fn stage_message(&mut self, message: &StoredMessage) {
+        let now = self.clock.now().iso();
+        self.stage_upsert(Upsert {
             turn_id: message.turn_id.clone(),
             session_id: self.session.session_id.clone(),
             item_id: user_item(&message.turn_id),
@@ -109,21 +122,16 @@ impl Actor {
                 origin: Origin::User,
                 image_count: u32::try_from(message.params.images.len()).unwrap_or(u32::MAX),
             },
-        };
-        if !shown_before {
-            self.stage_upsert(shown);
-        }
-        if self.session.title.is_none() {
-            let title = title(&message.params.message);
-            self.session.title = Some(title.clone());
-            self.stage_change(Change::Title(title));
-        }
+        });
     }
 
-    /// Hands the message of a turn that has begun to the agent.
+    /// Hands the message of a turn that has begun to the agent, which is woken for it if it is asleep.
     pub(super) fn send_delivery(&mut self) {
-        if self.retry_at.is_some() {
+        if self.retry_at.is_some() || self.is_waking() {
             return;
+        }
+        if self.is_asleep() && matches!(self.delivery, Delivery::Begun { .. }) {
+            return self.wake(Vec::new());
         }
         let Some(message) = self.delivery.give() else { return };
         let StoredMessage { turn_id, params, .. } = message;
@@ -212,7 +220,10 @@ impl Actor {
                     self.queue.insert(n_before, message);
                 }
                 self.held = None;
-                if matches!(self.agent, Agent::Absent) {
+                if self.is_asleep() {
+                    // The delivery of the message wakes it.
+                    self.check_ready()?;
+                } else if matches!(self.agent, Agent::Absent) {
                     self.check_ready()?;
                     self.open(Vec::new());
                 } else {
@@ -225,6 +236,6 @@ impl Actor {
 }
 
 /// Returns the item under which a turn's user message is shown.
-fn user_item(turn_id: &TurnId) -> ItemId {
+pub(super) fn user_item(turn_id: &TurnId) -> ItemId {
     ItemId(format!("{turn_id}:user"))
 }

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use chartroom_protocol::stream::ErrorDetail;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use super::delivery::{Delivery, Doubt};
 use super::journaling::visible;
 use super::queueing::{ARCHIVED, ENDED};
-use super::{Actor, Agent, Command, FolderCheck, Limits, PendingQuestion, RunningTurn};
+use super::sleeping::Sleep;
+use super::{Actor, Agent, Command, FolderCheck, Limits, PendingQuestion, RunningTurn, Seqs};
 use crate::clock::Clock;
 use crate::feed::{Broadcast, Change};
 use crate::provider::{Provider, ProviderSession};
@@ -97,12 +99,14 @@ impl Actor {
                 .into_iter()
                 .map(|question| PendingQuestion { question, stale: true })
                 .collect(),
-            next_seq: open.last_seq + 1,
+            seqs: Seqs::from(open.last_seq + 1),
             staged: Vec::new(),
             retry_at: None,
             cancel_by: None,
             note: None,
             dead: None,
+            sleep: Sleep::Awake,
+            active_at: Instant::now(),
             held,
             was_restarted: false,
         };

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::calls::CallDone;
 use super::journaling::Staged;
 use super::queueing::ENDED;
+use super::sleeping::Sleep;
 use super::{Actor, Agent, Reply, answer};
 use crate::provider::{AgentHandle, ProviderError};
 use crate::store::SessionChange;
@@ -27,15 +28,18 @@ impl Actor {
         let Some(next) = next.map(|message| message.queued_id.clone()) else {
             return answer(reply, Ok(()));
         };
+        let sleeps = self.is_asleep() || self.is_waking();
         match &mut self.agent {
-            // The numbers of the journal belong to the history that is being taken over.
-            Agent::Opening { cancels, .. } => cancels.push((next, reply)),
-            Agent::Running { .. } => {
+            // The history that is being taken over was said before it.
+            Agent::Opening { cancels, .. } if !sleeps => cancels.push((next, reply)),
+            Agent::Absent if !sleeps => {
+                // Nobody works on it, and nobody will unasked.
+                answer(reply, Ok(()));
+            }
+            Agent::Running { .. } | Agent::Opening { .. } | Agent::Absent => {
                 self.end_unsent(&next);
                 answer(reply, Ok(()));
             }
-            // Nobody works on it, and nobody will unasked.
-            Agent::Absent => answer(reply, Ok(())),
         }
     }
 
@@ -159,14 +163,22 @@ impl Actor {
 
     /// Ends the agent and answers when its whole tree is gone.
     fn end_agent(&mut self, reply: Reply<()>) {
-        match self.drop_agent() {
-            Some(handle) => {
+        let sleep = std::mem::take(&mut self.sleep);
+        match (self.drop_agent(), sleep) {
+            (Some(handle), _) => {
                 self.calls.spawn(async move {
                     handle.kill().await;
                     CallDone::Plain { reply: Some(reply), result: Ok(()) }
                 });
             }
-            None => answer(reply, Ok(())),
+            (None, Sleep::Asleep { gone }) => {
+                self.calls.spawn(async move {
+                    // Dropped without a word means gone too.
+                    gone.await.ok();
+                    CallDone::Plain { reply: Some(reply), result: Ok(()) }
+                });
+            }
+            (None, Sleep::Awake | Sleep::Waking) => answer(reply, Ok(())),
         }
     }
 
@@ -182,6 +194,7 @@ impl Actor {
 
     /// Lets go of the agent; what it still says goes nowhere.
     fn drop_agent(&mut self) -> Option<Arc<dyn AgentHandle>> {
+        self.sleep = Sleep::Awake;
         match std::mem::replace(&mut self.agent, Agent::Absent) {
             Agent::Running { handle, .. } => Some(handle),
             Agent::Opening { waiting, cancels, task } => {

@@ -9,6 +9,7 @@ mod lifecycle;
 mod outside;
 mod questions;
 mod queue;
+mod sleep;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -23,7 +23,7 @@ use super::{Command, ControlAnswer};
 use crate::agent_tools::{AgentTools, ToolUse};
 use crate::claude::control::{self, Permission};
 use crate::claude::translate::{Translated, Translator};
-use crate::json::text;
+use crate::json::{list, text};
 use crate::launch::exit_reason;
 use crate::timeouts::Timeouts;
 
@@ -51,6 +51,8 @@ pub(super) struct Task {
     questions: BTreeMap<QuestionId, Permission>,
     told: Told,
     options: SessionOptions,
+    /// Commands and subagents run in the background.
+    works_aside: Arc<AtomicBool>,
 }
 
 /// Where the interrupt of a cancelled turn stands. One that comes before the CLI has begun with the turn is forgotten by
@@ -103,7 +105,13 @@ impl Task {
             questions: BTreeMap::new(),
             told: Told::default(),
             options: SessionOptions::default(),
+            works_aside: Arc::default(),
         })
+    }
+
+    /// Returns the mark that tells whether something runs in the background.
+    pub(super) fn works_aside(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.works_aside)
     }
 
     /// Runs until the process is gone.
@@ -220,6 +228,9 @@ impl Task {
                 return tracing::debug!(%start, length, "claude printed something that is no JSON");
             }
         };
+        if text(&line, "/subtype") == "background_tasks_changed" {
+            self.works_aside.store(!list(&line, "/tasks").is_empty(), Ordering::Release);
+        }
         self.translator.told(self.told.take());
         let now = self.pump.clock().now();
         for translated in self.translator.line(&now, &line) {

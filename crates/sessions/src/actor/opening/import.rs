@@ -6,6 +6,7 @@ use futures_util::StreamExt;
 
 use super::news::{News, user_message};
 use crate::StoreError;
+use crate::actor::Seqs;
 use crate::clock::Clock;
 use crate::provider::{History, KnownBy};
 use crate::store::{NewRow, RowKind, Store};
@@ -18,15 +19,16 @@ pub(super) struct Import {
     pub(super) store: Store,
     pub(super) session_id: SessionId,
     pub(super) clock: Clock,
-    pub(super) next_seq: u64,
+    pub(super) seqs: Seqs,
     /// The turn of the message in doubt.
     pub(super) in_doubt: Option<TurnId>,
+    /// Rows from here on are of messages that the agent has not got: it is being woken for them.
+    pub(super) before: u64,
 }
 
 /// What was taken over from the agent's own history.
 #[derive(Default)]
 pub(in crate::actor) struct Imported {
-    pub(super) next_seq: u64,
     pub(super) n_items: usize,
     pub(super) first_user_message: Option<String>,
     /// The message in doubt had come through.
@@ -36,9 +38,9 @@ pub(in crate::actor) struct Imported {
 impl Import {
     /// Appends what is new, in the agent's order: after what the journal has, wherever in the conversation it was said.
     pub(super) async fn run(self, mut history: History) -> Result<Imported, StoreError> {
-        let mut imported = Imported { next_seq: self.next_seq, ..Imported::default() };
+        let mut imported = Imported::default();
         let has_ids = matches!(history.turns, KnownBy::Ids);
-        let mut news = News::of(&history.turns, &self.store, &self.session_id).await?;
+        let mut news = News::of(&history.turns, &self.store, &self.session_id, self.before).await?;
         let mut names = Names { session_id: &self.session_id, turn: None, n_items: 0 };
         let mut rows = Vec::with_capacity(IMPORT_BATCH);
         while news.may_come()
@@ -47,19 +49,19 @@ impl Import {
             if !news.is_new(&upsert) {
                 continue;
             }
+            let seq = self.seqs.take();
             if !has_ids {
-                names.name(&mut upsert, imported.next_seq);
+                names.name(&mut upsert, seq);
             }
             if let Some(message) = user_message(&upsert) {
                 imported.first_user_message.get_or_insert_with(|| message.to_owned());
             }
             rows.push(NewRow {
-                seq: imported.next_seq,
+                seq,
                 kind: RowKind::Upsert(upsert.item_id.clone()),
                 at: self.clock.now().iso(),
                 json: serde_json::to_string(&upsert).expect("an upsert has string keys only").into(),
             });
-            imported.next_seq += 1;
             imported.n_items += 1;
             if rows.len() == IMPORT_BATCH {
                 self.store.append(&self.session_id, std::mem::take(&mut rows)).await?;

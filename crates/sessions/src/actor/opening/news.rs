@@ -35,10 +35,11 @@ impl News {
         turns: &KnownBy,
         store: &Store,
         session_id: &SessionId,
+        before: u64,
     ) -> Result<Self, StoreError> {
         match turns {
             KnownBy::Ids => {
-                let known = store.known_items(session_id).await?;
+                let known = store.known_items(session_id, before).await?;
                 Ok(Self::Ids(Ids {
                     items: known.item_ids,
                     begun_here: known.begun_here.into(),
@@ -51,7 +52,7 @@ impl News {
                 Ok(Self::Words { new: HashSet::new(), found: HashSet::new() })
             }
             KnownBy::Words(history) => {
-                let journal = store.said_turns(session_id).await?;
+                let journal = store.said_turns(session_id, before).await?;
                 let (mut new, mut found) = (HashSet::new(), HashSet::new());
                 for (turn, place) in history.iter().zip(words::find(&journal, history)) {
                     match place {

@@ -12,7 +12,7 @@ use super::*;
 use crate::fake::Call;
 use crate::provider::ProviderOutput;
 
-fn permission(id: &str) -> Question {
+pub(super) fn permission(id: &str) -> Question {
     let arguments = serde_json::json!({ "command": "rm -r build" });
     Question {
         question_id: QuestionId::new(id),
