@@ -83,11 +83,10 @@ fn locate<'a>(test: &str, sources: &'a Sources) -> Option<&'a (PathBuf, Found)> 
 }
 
 fn sources(package: &str) -> anyhow::Result<Sources> {
-    let folder = match package.strip_prefix("chartroom-") {
-        Some(name) => root().join("crates").join(name),
-        None if package == "chartroom" => root().join("crates/chartroom"),
-        None => root().join(package),
-    };
+    // The benchmarks and xtask lie beside `crates`.
+    let name = package.strip_prefix("chartroom-").unwrap_or(package);
+    let within = root().join("crates").join(name);
+    let folder = if within.is_dir() { within } else { root().join(name) };
     let mut sources = Vec::new();
     for entry in Walk::new(folder) {
         let path = entry?.into_path();
