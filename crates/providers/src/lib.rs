@@ -14,7 +14,10 @@ mod diff;
 mod envelope;
 mod json;
 #[cfg(test)]
+mod odd_files;
+#[cfg(test)]
 mod script;
+mod session_file;
 mod timeouts;
 
 pub use timeouts::Timeouts;

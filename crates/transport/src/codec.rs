@@ -11,6 +11,7 @@ use tokio_util::codec::{Decoder, Encoder};
 
 mod content_length;
 mod lines;
+mod weight;
 
 pub use content_length::ContentLength;
 pub use lines::Lines;
@@ -63,7 +64,7 @@ pub enum Received {
         /// What the parser says.
         error: String,
     },
-    /// A message longer than the limit: its bytes were read and dropped.
+    /// A message longer than the limit, or whose values would take far more than its bytes: it was read and dropped.
     Oversized {
         /// Its length in bytes.
         length: u64,
@@ -171,6 +172,9 @@ impl Encoder<&Value> for Json {
 /// Parses a frame, turning what is not JSON into a value that says so.
 pub fn parse(frame: Frame) -> Received {
     match frame {
+        Frame::Message(bytes) if weight::is_too_heavy(&bytes) => {
+            Received::Oversized { length: bytes.len() as u64 }
+        }
         Frame::Message(bytes) => match serde_json::from_slice(&bytes) {
             Ok(value) => Received::Message(value),
             Err(error) => Received::Malformed {

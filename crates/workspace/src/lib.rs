@@ -11,6 +11,7 @@ pub mod gate;
 pub mod git;
 pub mod helper;
 pub mod limits;
+pub mod regular;
 mod root;
 pub mod roots;
 pub mod trust;

@@ -1,21 +1,15 @@
 //! Codex's rollout files: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, one conversation each.
 
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use chartroom_protocol::ids::SessionId;
 use chartroom_sessions::DiscoveredSession;
-use serde_json::Value;
 
 use crate::json::{list, optional_text, text};
+use crate::session_file::{Head, MAX_FILES, title};
 
-/// The first message is near the beginning; the instructions before it take some ten kilobytes.
-const MAX_READ: u64 = 4 * 1024 * 1024;
-const MAX_FIRST_MESSAGE: usize = 500;
 /// Year, month, day.
 const DEPTH: usize = 3;
-/// The newest files that are looked at; someone with more does not look for the older ones in a list.
-const MAX_FILES: usize = 2_000;
 
 /// Finds the conversations of a project. A file that cannot be read is passed over.
 pub(super) fn sessions(codex_home: &Path, project_dir: &Path) -> Vec<DiscoveredSession> {
@@ -39,50 +33,43 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
 }
 
 fn session(file: &Path, project_dir: &Path) -> Option<DiscoveredSession> {
-    let modified = jiff::Timestamp::try_from(file.metadata().ok()?.modified().ok()?).ok()?;
-    let reader = BufReader::new(std::fs::File::open(file).ok()?.take(MAX_READ));
+    let head = Head::read(file)?;
     let mut session_id = None;
-    for line in reader.lines() {
-        let Ok(line) = serde_json::from_str::<Value>(&line.ok()?) else { continue };
-        match text(&line, "/type") {
+    for line in head.lines() {
+        let said = match text(&line, "/type") {
             "session_meta" => {
                 if Path::new(text(&line, "/payload/cwd")) != project_dir {
                     return None;
                 }
                 session_id = optional_text(&line, "/payload/id").map(SessionId::from);
+                continue;
             }
             "event_msg" if text(&line, "/payload/type") == "user_message" => {
-                return Some(DiscoveredSession {
-                    session_id: session_id?,
-                    first_message: text(&line, "/payload/message").chars().take(MAX_FIRST_MESSAGE).collect(),
-                    last_activity: format!("{modified:.3}"),
-                });
+                text(&line, "/payload/message").to_owned()
             }
             // Files of other versions have the message as an item only; what Codex adds itself is in tags.
             "response_item" if text(&line, "/payload/role") == "user" => {
-                let said = list(&line, "/payload/content")
-                    .iter()
-                    .map(|part| text(part, "/text"))
-                    .collect::<String>();
-                if !said.trim_start().starts_with('<') && !said.is_empty() {
-                    return Some(DiscoveredSession {
-                        session_id: session_id?,
-                        first_message: said.chars().take(MAX_FIRST_MESSAGE).collect(),
-                        last_activity: format!("{modified:.3}"),
-                    });
+                let parts = list(&line, "/payload/content").iter();
+                let said = parts.map(|part| text(part, "/text")).collect::<String>();
+                if said.trim_start().starts_with('<') || said.is_empty() {
+                    continue;
                 }
+                said
             }
-            _ => {}
-        }
+            _ => continue,
+        };
+        let (first_message, last_activity) = (title(&said), head.last_activity.clone());
+        return Some(DiscoveredSession { session_id: session_id?, first_message, last_activity });
     }
     None
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::odd_files;
 
     #[test]
     fn a_projects_conversations_are_found_by_their_first_message() {
@@ -105,5 +92,20 @@ mod tests {
         let found = sessions(home.path(), Path::new("/p"));
         let found: Vec<_> = found.iter().map(|s| (s.session_id.as_str(), s.first_message.as_str())).collect();
         assert_eq!(found, [("a", "fix the build")]);
+    }
+
+    #[test]
+    fn odd_files_beside_them_neither_hang_the_list_nor_cost_the_others() {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let folder = home.path().join("sessions/2026/11/15");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let meta = json!({"type": "session_meta", "payload": {"id": "a", "cwd": "/p"}});
+        let said = json!({"type": "event_msg", "payload": {"type": "user_message", "message": "good"}});
+        let torn = [meta.to_string().as_bytes(), b"\n\xff\xfe torn\n", said.to_string().as_bytes()].concat();
+        std::fs::write(folder.join("rollout-1-a.jsonl"), torn).expect("a file");
+        odd_files::plant(&folder);
+        let found = odd_files::in_time(move || sessions(home.path(), Path::new("/p")));
+        let found: Vec<_> = found.iter().map(|s| (s.session_id.as_str(), s.first_message.as_str())).collect();
+        assert_eq!(found, [("a", "good")]);
     }
 }

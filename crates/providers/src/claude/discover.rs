@@ -1,40 +1,34 @@
 //! Conversations that the user had with Claude outside Chartroom.
 
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use chartroom_protocol::ids::SessionId;
 use chartroom_sessions::DiscoveredSession;
-use serde_json::Value;
 
 use super::files::project_folder;
 use super::history::prompt_text;
 use crate::json::{optional_text, text};
-
-/// The first message is near the beginning; a file that hides it deeper has no title worth reading on for.
-const MAX_READ: u64 = 4 * 1024 * 1024;
-/// Of a first message this much is kept; a title needs less.
-const MAX_FIRST_MESSAGE: usize = 500;
+use crate::session_file::{Head, MAX_FILES, title};
 
 /// Finds the sessions of a project. A file that cannot be read is passed over.
 pub(super) fn sessions(config_dir: &Path, project_dir: &Path) -> Vec<DiscoveredSession> {
     let Ok(entries) = std::fs::read_dir(project_folder(config_dir, project_dir)) else { return Vec::new() };
+    let mut files: Vec<_> = entries
+        .flatten()
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "jsonl"))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    files.sort_by(|a, b| b.cmp(a));
     let mut sessions: Vec<DiscoveredSession> =
-        entries.flatten().filter_map(|entry| session(&entry.path(), project_dir)).collect();
+        files.iter().take(MAX_FILES).filter_map(|(_, file)| session(file, project_dir)).collect();
     sessions.sort_by(|a, b| a.session_id.cmp(&b.session_id));
     sessions
 }
 
 fn session(file: &Path, project_dir: &Path) -> Option<DiscoveredSession> {
-    if file.extension()? != "jsonl" {
-        return None;
-    }
     let session_id = SessionId::from(file.file_stem()?.to_str()?);
-    let modified = file.metadata().ok()?.modified().ok()?;
-    let modified = jiff::Timestamp::try_from(modified).ok()?;
-    let reader = BufReader::new(std::fs::File::open(file).ok()?.take(MAX_READ));
-    for line in reader.lines() {
-        let Ok(line) = serde_json::from_str::<Value>(&line.ok()?) else { continue };
+    let head = Head::read(file)?;
+    for line in head.lines() {
         // Two projects can have one folder: /a/b and /a-b. The line tells which it is.
         if let Some(cwd) = optional_text(&line, "/cwd")
             && Path::new(cwd) != project_dir
@@ -45,11 +39,8 @@ fn session(file: &Path, project_dir: &Path) -> Option<DiscoveredSession> {
             continue;
         }
         if let Some(first_message) = prompt_text(&line) {
-            return Some(DiscoveredSession {
-                session_id,
-                first_message: first_message.chars().take(MAX_FIRST_MESSAGE).collect(),
-                last_activity: format!("{modified:.3}"),
-            });
+            let (first_message, last_activity) = (title(&first_message), head.last_activity.clone());
+            return Some(DiscoveredSession { session_id, first_message, last_activity });
         }
     }
     None
@@ -58,6 +49,7 @@ fn session(file: &Path, project_dir: &Path) -> Option<DiscoveredSession> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::odd_files;
 
     fn user(cwd: &str, message: &str) -> String {
         let content = serde_json::json!([{"type": "text", "text": message}]);
@@ -88,6 +80,20 @@ mod tests {
         let found = sessions(home.path(), Path::new("/home/u/app"));
         let found: Vec<_> = found.iter().map(|s| (s.session_id.as_str(), s.first_message.as_str())).collect();
         assert_eq!(found, [("aaaa-1", "fix the build")]);
+    }
+
+    #[test]
+    fn odd_files_beside_them_neither_hang_the_list_nor_cost_the_others() {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let folder = project_folder(home.path(), Path::new("/p"));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("good.jsonl"), user("/p", "good")).expect("a file");
+        let torn = [b"\xff\xfe torn\n".as_slice(), user("/p", "after a torn line").as_bytes()].concat();
+        std::fs::write(folder.join("torn.jsonl"), torn).expect("a file");
+        odd_files::plant(&folder);
+        let found = odd_files::in_time(move || sessions(home.path(), Path::new("/p")));
+        let found: Vec<_> = found.iter().map(|s| (s.session_id.as_str(), s.first_message.as_str())).collect();
+        assert_eq!(found, [("good", "good"), ("torn", "after a torn line")]);
     }
 
     #[test]

@@ -11,6 +11,8 @@ use chartroom_protocol::upsert::Upsert;
 use chartroom_sessions::{History, KnownBy, ProviderError};
 use chartroom_transport::codec::Json;
 use chartroom_transport::{Framing, Received};
+use chartroom_workspace::boundary::ReadError;
+use chartroom_workspace::regular;
 use futures_util::StreamExt;
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, Take};
@@ -21,6 +23,10 @@ pub(super) use lines::prompt_text;
 
 /// A longer line (a huge tool result) is left out; the rest of the conversation is not.
 const MAX_LINE: usize = 32 * 1024 * 1024;
+/// Claude itself cannot go on with a file of this size: it would have to hold it.
+const MAX_FILE: u64 = 1024 * 1024 * 1024;
+/// Of the file, at a time.
+const READ_AT_ONCE: usize = 64 * 1024;
 /// Subagents of subagents of …: deeper ones are not shown.
 const MAX_DEPTH: usize = 4;
 
@@ -67,6 +73,8 @@ impl Readers {
             }
             match reader.received.next().await {
                 Some(Ok(Received::Message(line))) => reader.ready.extend(reader.lines.read(&line)),
+                Some(Ok(Received::Oversized { .. })) => reader.lines.left_out(),
+                // The last line is torn as long as Claude writes it.
                 Some(Ok(skipped)) => tracing::debug!(?skipped, "a line of a session file was left out"),
                 Some(Err(error)) => {
                     tracing::warn!(%error, "a session file could not be read to its end");
@@ -111,10 +119,18 @@ impl Readers {
 }
 
 impl Reader {
-    async fn open(file: &Path, lines: Lines) -> std::io::Result<Self> {
-        let file = File::open(file).await?;
-        let length = file.metadata().await?.len();
-        let received = FramedRead::new(file.take(length), Json::new(Framing::Lines, MAX_LINE));
+    async fn open(file: &Path, lines: Lines) -> Result<Self, ReadError> {
+        let path = file.to_owned();
+        let file = tokio::task::spawn_blocking(move || regular::open(&path))
+            .await
+            .map_err(std::io::Error::other)??;
+        let file = File::from_std(file);
+        let size = file.metadata().await?.len();
+        if size > MAX_FILE {
+            return Err(ReadError::TooLarge { size, limit: MAX_FILE });
+        }
+        let decoder = Json::new(Framing::Lines, MAX_LINE);
+        let received = FramedRead::with_capacity(file.take(size), decoder, READ_AT_ONCE);
         Ok(Self { received, lines, ready: std::collections::VecDeque::new() })
     }
 }
@@ -122,11 +138,13 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::time::Duration;
 
     use chartroom_protocol::upsert::UpsertBody;
     use serde_json::json;
 
     use super::*;
+    use crate::odd_files;
 
     async fn read(file: &Path) -> Vec<Upsert> {
         let history = open(file, &SessionId::from("s")).await.expect("the file is there");
@@ -196,6 +214,80 @@ mod tests {
         }
         assert_eq!(n_items, 1_050);
         assert!(peak.saturating_sub(before) < 30_000, "grew by {} KiB while reading 100 MB", peak - before);
+    }
+
+    /// Says why a file is no history; a reader that hangs fails.
+    async fn refused(file: &Path) -> String {
+        let session_id = SessionId::from("s");
+        let opened = open(file, &session_id);
+        let opened = tokio::time::timeout(Duration::from_secs(20), opened).await.expect("it does not hang");
+        opened.err().expect("it is no history").message
+    }
+
+    #[tokio::test]
+    async fn what_is_no_regular_file_or_has_no_end_is_refused_by_name() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = |name: &str| dir.path().join(name);
+        odd_files::plant(dir.path());
+        assert!(refused(&path("device.jsonl")).await.ends_with("it is not a regular file"));
+        assert!(refused(&path("folder.jsonl")).await.ends_with("it is a folder"));
+        assert!(
+            refused(&path("endless.jsonl")).await.ends_with("it has 8589934592 bytes, more than 1073741824")
+        );
+        // The last: a thread that opens a pipe by mistake stays there, and the test with it.
+        assert!(refused(&path("pipe.jsonl")).await.ends_with("it is not a regular file"));
+    }
+
+    #[tokio::test]
+    async fn a_line_of_a_gigabyte_is_left_out_and_the_history_says_so() {
+        use std::io::{Seek, SeekFrom};
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("s.jsonl");
+        let said = |text: &str| {
+            let content = json!([{"type": "text", "text": text}]);
+            json!({"type": "assistant", "uuid": text, "timestamp": "t", "message": {"id": "m", "content": content}})
+        };
+        let mut file = std::fs::File::create(&path).expect("a file");
+        writeln!(file, "{}", said("before")).expect("writing");
+        file.seek(SeekFrom::Current(1_000_000_000)).expect("a hole");
+        writeln!(file, "\n{}", said("after")).expect("writing");
+        let before = resident_kib();
+        let items = read(&path).await;
+        let said: Vec<_> = items
+            .iter()
+            .map(|item| match &item.body {
+                UpsertBody::Message { content, .. } => content.as_str(),
+                _ => "?",
+            })
+            .collect();
+        let told = "1 line of Claude's session file is not shown: it is longer than 32 MiB.";
+        assert_eq!(said, ["before", "after", told]);
+        let grown = resident_kib().saturating_sub(before);
+        assert!(grown < 100_000, "grew by {grown} KiB");
+    }
+
+    /// Calls wait for their results; a file that has none must not be kept whole.
+    #[tokio::test]
+    async fn calls_without_results_are_not_held_without_end() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("s.jsonl");
+        let mut file = std::io::BufWriter::new(std::fs::File::create(&path).expect("a file"));
+        let command = "x".repeat(100_000);
+        for number in 0..1_000 {
+            let call = json!({"type": "tool_use", "id": format!("c{number}"), "name": "Bash", "input": {"command": command}});
+            let line = json!({"type": "assistant", "uuid": format!("a{number}"), "message": {"id": "m", "content": [call]}});
+            writeln!(file, "{line}").expect("writing");
+        }
+        file.flush().expect("writing");
+        let before = resident_kib();
+        let mut items = open(&path, &SessionId::from("s")).await.expect("the file is there").items;
+        let (mut ids, mut peak) = (Vec::new(), 0);
+        while let Some(item) = items.next().await {
+            ids.push(item.item_id);
+            peak = peak.max(resident_kib());
+        }
+        assert_eq!(ids, (0..1_000).map(|number| format!("a{number}").into()).collect::<Vec<_>>());
+        assert!(peak.saturating_sub(before) < 60_000, "grew by {} KiB", peak - before);
     }
 
     fn resident_kib() -> u64 {

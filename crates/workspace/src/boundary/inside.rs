@@ -5,14 +5,14 @@
 //! after the check therefore leads nowhere.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read as _};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 
 use super::beneath;
-use crate::CanonicalRoot;
+use crate::{CanonicalRoot, regular};
 
 /// A place inside a root. It need not exist.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,31 +106,12 @@ impl Inside {
         // NONBLOCK: a pipe with no writer must not hold us.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = File::from(beneath::open(self.root_folder()?, &self.below, flags, Mode::empty())?);
-        let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(ReadError::Folder);
-        }
-        if !metadata.is_file() {
-            return Err(ReadError::NotAFile);
-        }
-        Ok(file)
+        regular::only_regular(file)
     }
 
     /// Reads a regular file of at most `limit` bytes, with its metadata from before the reading.
     pub fn read(&self, limit: u64) -> Result<(Vec<u8>, Metadata), ReadError> {
-        let file = self.open()?;
-        let metadata = file.metadata()?;
-        let size = metadata.len();
-        if size > limit {
-            return Err(ReadError::TooLarge { size, limit });
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-        // It may grow while it is read; a log grows for ever.
-        file.take(limit + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > limit {
-            return Err(ReadError::TooLarge { size: bytes.len() as u64, limit });
-        }
-        Ok((bytes, metadata))
+        regular::read_open(self.open()?, limit)
     }
 
     /// What lies there, a link not followed.

@@ -1,14 +1,22 @@
 //! The lines of a session file into complete items: pure.
 
+use std::collections::VecDeque;
+
 use chartroom_protocol::ids::{CallId, ItemId, SessionId, TurnId};
 use chartroom_protocol::lsp::ToldDiagnostics;
 use chartroom_protocol::stream::Origin;
 use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::MAX_LINE;
 use crate::claude::detail;
 use crate::claude::translate::PROVIDER_ID;
 use crate::json::{list, object, optional_text, text};
+
+/// So many calls wait for their results, with arguments of so many bytes; the oldest of more goes out without one. Claude
+/// asks for a handful at once.
+const MAX_WAITING: usize = 1_000;
+const MAX_WAITING_BYTES: usize = 16 * 1024 * 1024;
 
 /// Reads lines in order. A tool call is held back until its result, which is what makes it complete.
 pub(super) struct Lines {
@@ -17,10 +25,14 @@ pub(super) struct Lines {
     /// The call that a subagent's file belongs to.
     parent: Option<CallId>,
     /// Calls without a result yet, in order.
-    calls: Vec<Upsert>,
+    calls: VecDeque<Upsert>,
+    /// What their arguments take.
+    calls_bytes: usize,
     /// Calls with their result: what the agent was told after them may follow.
     answered: Vec<Upsert>,
     subagent: Option<(String, CallId, TurnId)>,
+    /// Lines that were too long to be read.
+    n_left_out: u64,
 }
 
 impl Lines {
@@ -29,7 +41,9 @@ impl Lines {
             session_id,
             turn_id: TurnId::from("history"),
             parent: None,
-            calls: Vec::new(),
+            calls: VecDeque::new(),
+            calls_bytes: 0,
+            n_left_out: 0,
             answered: Vec::new(),
             subagent: None,
         }
@@ -76,10 +90,35 @@ impl Lines {
         }
     }
 
-    /// Returns what is still held back: the calls that never got a result come last.
+    /// Counts a line that was too long to be read.
+    pub(super) fn left_out(&mut self) {
+        self.n_left_out += 1;
+    }
+
+    /// Returns what the end of the file completes, and says what is missing.
     pub(super) fn finish(&mut self) -> Vec<Upsert> {
+        let mut items = self.release();
+        let (lines, are) = match std::mem::take(&mut self.n_left_out) {
+            0 => return items,
+            1 => ("1 line".to_owned(), "is not shown: it is"),
+            n_lines => (format!("{n_lines} lines"), "are not shown: they are"),
+        };
+        let limit = MAX_LINE / (1024 * 1024);
+        let content = format!("{lines} of Claude's session file {are} longer than {limit} MiB.");
+        let name = json!({"uuid": format!("{}:left-out", self.turn_id)});
+        items.push(self.item(
+            &name,
+            0,
+            UpsertBody::Message { content, origin: Origin::System, image_count: 0 },
+        ));
+        items
+    }
+
+    /// Returns what is still held back: the calls that never got a result come last.
+    fn release(&mut self) -> Vec<Upsert> {
         let mut items = std::mem::take(&mut self.answered);
-        items.append(&mut self.calls);
+        items.extend(self.calls.drain(..));
+        self.calls_bytes = 0;
         items
     }
 
@@ -96,7 +135,7 @@ impl Lines {
             return if self.subagent.is_some() { std::mem::take(&mut self.answered) } else { Vec::new() };
         }
         let Some(content) = prompt_text(line).filter(|_| self.parent.is_none()) else { return Vec::new() };
-        let mut items = self.finish();
+        let mut items = self.release();
         self.turn_id = TurnId::from(text(line, "/uuid"));
         let n_images =
             list(line, "/message/content").iter().filter(|block| text(block, "/type") == "image").count();
@@ -108,7 +147,8 @@ impl Lines {
     fn result(&mut self, line: &Value, result: &Value) -> Option<Upsert> {
         let id = text(result, "/tool_use_id");
         let index = self.calls.iter().position(|call| is_call(call, id))?;
-        let mut call = self.calls.remove(index);
+        let mut call = self.calls.remove(index)?;
+        self.calls_bytes -= arguments_bytes(&call).min(self.calls_bytes);
         let structured = line.get("toolUseResult");
         if let Some(agent) = structured.and_then(|result| optional_text(result, "/agentId")) {
             self.subagent = Some((agent.to_owned(), CallId::from(id), self.turn_id.clone()));
@@ -169,9 +209,15 @@ impl Lines {
                         detail: None,
                     };
                     let call = self.item(line, index, body);
-                    self.calls.push(call);
+                    self.calls_bytes += arguments_bytes(&call);
+                    self.calls.push_back(call);
                 }
             }
+        }
+        while self.calls.len() > MAX_WAITING || self.calls_bytes > MAX_WAITING_BYTES {
+            let Some(oldest) = self.calls.pop_front() else { break };
+            self.calls_bytes -= arguments_bytes(&oldest).min(self.calls_bytes);
+            items.push(oldest);
         }
         items
     }
@@ -198,6 +244,24 @@ impl Lines {
 
 fn is_call(item: &Upsert, id: &str) -> bool {
     matches!(&item.body, UpsertBody::ToolCall { call_id, .. } if call_id.as_str() == id)
+}
+
+/// What the arguments of a call take, roughly.
+fn arguments_bytes(call: &Upsert) -> usize {
+    fn bytes(value: &Value) -> usize {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => size_of::<Value>(),
+            Value::String(text) => size_of::<Value>() + text.len(),
+            Value::Array(list) => size_of::<Value>() + list.iter().map(bytes).sum::<usize>(),
+            Value::Object(map) => map.iter().map(|(key, value)| 100 + key.len() + bytes(value)).sum(),
+        }
+    }
+    match &call.body {
+        UpsertBody::ToolCall { tool_arguments, .. } => {
+            tool_arguments.iter().map(|(key, value)| key.len() + bytes(value)).sum()
+        }
+        UpsertBody::Message { .. } | UpsertBody::Thinking { .. } => 0,
+    }
 }
 
 /// Returns what a person said in a `user` line; `None` if it is the CLI's own doing.
@@ -242,10 +306,8 @@ fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
-    use serde_json::json;
-
     use super::*;
+    use expect_test::{Expect, expect};
 
     #[track_caller]
     fn check(lines: &[Value], expected: Expect) {

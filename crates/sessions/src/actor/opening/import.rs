@@ -13,6 +13,8 @@ use crate::store::{NewRow, RowKind, Store};
 
 /// How many items of a history share a commit, and are in memory at once.
 const IMPORT_BATCH: usize = 256;
+/// A commit takes no more than this, unless one item alone does: an agent's file may have lines of megabytes.
+const IMPORT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Takes over an agent's own history: all of it into an empty journal, else what the journal lacks.
 pub(super) struct Import {
@@ -43,6 +45,7 @@ impl Import {
         let mut news = News::of(&history.turns, &self.store, &self.session_id, self.before).await?;
         let mut names = Names { session_id: &self.session_id, turn: None, n_items: 0 };
         let mut rows = Vec::with_capacity(IMPORT_BATCH);
+        let mut n_bytes = 0;
         while news.may_come()
             && let Some(mut upsert) = history.items.next().await
         {
@@ -56,14 +59,13 @@ impl Import {
             if let Some(message) = user_message(&upsert) {
                 imported.first_user_message.get_or_insert_with(|| message.to_owned());
             }
-            rows.push(NewRow {
-                seq,
-                kind: RowKind::Upsert(upsert.item_id.clone()),
-                at: self.clock.now().iso(),
-                json: serde_json::to_string(&upsert).expect("an upsert has string keys only").into(),
-            });
+            let json = serde_json::to_string(&upsert).expect("an upsert has string keys only");
+            n_bytes += json.len();
+            let kind = RowKind::Upsert(upsert.item_id.clone());
+            rows.push(NewRow { seq, kind, at: self.clock.now().iso(), json: json.into() });
             imported.n_items += 1;
-            if rows.len() == IMPORT_BATCH {
+            if rows.len() == IMPORT_BATCH || n_bytes > IMPORT_BYTES {
+                n_bytes = 0;
                 self.store.append(&self.session_id, std::mem::take(&mut rows)).await?;
             }
         }
