@@ -57,7 +57,11 @@ impl Toolbox {
     pub(crate) fn open(workspace: &Workspace, index: Option<IndexService>, only: &[Group]) -> Self {
         let mut groups: Vec<Box<dyn ToolGroup>> = vec![
             Box::new(lsp::LspTools::new(workspace.lsp.clone())),
-            Box::new(edits::EditTools::new(workspace.root.clone(), workspace.lsp.clone())),
+            Box::new(edits::EditTools::new(
+                workspace.root.clone(),
+                workspace.lsp.clone(),
+                workspace.locks.clone(),
+            )),
         ];
         if let Some(index) = index {
             groups.push(Box::new(index::IndexTools::new(index)));

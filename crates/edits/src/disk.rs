@@ -9,17 +9,28 @@ use crate::EditError;
 /// What is kept of a file to take its change back. Only changes of several files need it.
 const MAX_KEPT: u64 = 64 * 1024 * 1024;
 
+/// What must still lie at a place when it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// Exactly what was read.
+    Bytes(Vec<u8>),
+    /// Nothing: the file is new.
+    Nothing,
+    /// Whatever it is, it is to be replaced.
+    Anything,
+}
+
 /// One file's part of a change.
 #[derive(Debug)]
 pub(crate) enum Write {
-    Put { file: Inside, shown: String, bytes: Vec<u8>, mode_from: Option<Inside> },
-    Remove { file: Inside, shown: String },
+    Put { file: Inside, shown: String, bytes: Vec<u8>, before: Before, mode_from: Option<Inside> },
+    Remove { file: Inside, shown: String, before: Before },
 }
 
 /// A file that stands ready.
 enum Staged {
-    Put { file: Inside, shown: String, ready: StagedFile },
-    Remove { file: Inside, shown: String },
+    Put { file: Inside, shown: String, ready: StagedFile, before: Before },
+    Remove { file: Inside, shown: String, before: Before },
 }
 
 /// How to take back what was already put in place.
@@ -39,28 +50,47 @@ pub(crate) fn commit(writes: Vec<Write>) -> Result<(), EditError> {
     let mut undos: Vec<Undo> = Vec::new();
     let mut staged = staged.into_iter().peekable();
     while let Some(one) = staged.next() {
-        let (file, shown) = match &one {
-            Staged::Put { file, shown, .. } | Staged::Remove { file, shown } => (file.clone(), shown.clone()),
-        };
-        // The last one is never taken back.
-        let done = match if staged.peek().is_some() { kept(&file) } else { Ok(None) } {
-            Ok(before) => match one {
-                Staged::Put { ready, .. } => ready.put(),
-                Staged::Remove { .. } => file.remove(),
-            }
-            .map(|()| before),
-            Err(error) => Err(error),
-        };
-        match done {
-            Ok(before) => undos.push(Undo { file, before }),
+        match put_in_place(one, staged.peek().is_none()) {
+            Ok(undo) => undos.push(undo),
             Err(error) => {
                 undos.into_iter().rev().for_each(undo);
                 remove_folders(&made_folders);
-                return Err(EditError::Io { path: shown, error });
+                return Err(error);
             }
         }
     }
     Ok(())
+}
+
+/// Puts one file in its place if what must lie there does. The last one of a change is never taken back.
+fn put_in_place(staged: Staged, is_last: bool) -> Result<Undo, EditError> {
+    let (Staged::Put { file, shown, before, .. } | Staged::Remove { file, shown, before }) = &staged;
+    let (file, path) = (file.clone(), shown.clone());
+    let failed = |error| EditError::Io { path: path.clone(), error };
+    let changed = || EditError::ChangedMeanwhile { path: path.clone() };
+    // Whoever changes it without our locks after this has a moment that no file system lets us close.
+    let kept = match before {
+        Before::Anything if is_last => None,
+        Before::Anything => kept(&file).map_err(failed)?,
+        Before::Nothing => None,
+        Before::Bytes(read) => {
+            let kept = kept(&file).map_err(failed)?;
+            if kept.as_ref().is_none_or(|(bytes, _)| bytes != read) {
+                return Err(changed());
+            }
+            kept
+        }
+    };
+    let put = match staged {
+        Staged::Put { ready, before: Before::Nothing, .. } => ready.put_new(),
+        Staged::Put { ready, .. } => ready.put(),
+        Staged::Remove { .. } => file.remove(),
+    };
+    match put {
+        Ok(()) => Ok(Undo { file, before: kept }),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(changed()),
+        Err(error) => Err(failed(error)),
+    }
 }
 
 /// What lies there now. Nothing when nothing does.
@@ -86,11 +116,11 @@ pub(crate) fn check_writable(file: &Inside, shown: &str) -> Result<(), EditError
 
 fn stage(write: Write, made_folders: &mut Vec<Inside>) -> Result<Staged, EditError> {
     match write {
-        Write::Remove { file, shown } => {
+        Write::Remove { file, shown, before } => {
             check_writable(&file, &shown)?;
-            Ok(Staged::Remove { file, shown })
+            Ok(Staged::Remove { file, shown, before })
         }
-        Write::Put { file, shown, bytes, mode_from } => {
+        Write::Put { file, shown, bytes, before, mode_from } => {
             check_writable(&file, &shown)?;
             let failed = |error| EditError::Io { path: shown.clone(), error };
             made_folders.extend(file.make_folders().map_err(failed)?);
@@ -98,7 +128,7 @@ fn stage(write: Write, made_folders: &mut Vec<Inside>) -> Result<Staged, EditErr
             let mode = mode_from.as_ref().unwrap_or(&file);
             let mode = mode.metadata().ok().map(|metadata| metadata.permissions());
             let ready = file.stage(&bytes, mode).map_err(failed)?;
-            Ok(Staged::Put { file, shown, ready })
+            Ok(Staged::Put { file, shown, ready, before })
         }
     }
 }
@@ -134,7 +164,11 @@ mod tests {
         let root = file.ancestors().find(|folder| folder.join(".root").exists()).unwrap();
         let root = CanonicalRoot::open(root).unwrap();
         let place = boundary::inside(&root, &file).unwrap();
-        Write::Put { shown: file.display().to_string(), file: place, bytes: text.into(), mode_from: None }
+        put_over(file, place, text, Before::Anything)
+    }
+
+    fn put_over(path: PathBuf, file: Inside, text: &str, before: Before) -> Write {
+        Write::Put { shown: path.display().to_string(), file, bytes: text.into(), before, mode_from: None }
     }
 
     fn folder() -> tempfile::TempDir {
@@ -193,5 +227,35 @@ mod tests {
         assert!(commit(vec![put(path("a"), "new"), put(path("dir"), "x")]).is_err());
         assert_eq!(std::fs::read_to_string(path("a")).unwrap(), "a");
         assert_eq!(names(folder.path()), [".root", "a", "dir", "locked"]);
+    }
+
+    #[test]
+    fn what_was_not_read_is_not_replaced() {
+        let folder = folder();
+        let path = |name: &str| folder.path().join(name);
+        let root = CanonicalRoot::open(folder.path()).unwrap();
+        for name in ["a", "b", "c"] {
+            std::fs::write(path(name), "read").unwrap();
+        }
+        let write = |name: &str, before: Before| {
+            put_over(name.into(), Inside::below(&root, name).unwrap(), "new", before)
+        };
+        let read = || Before::Bytes(b"read".to_vec());
+        // Another program writes, makes and removes files between the reading and the writing.
+        std::fs::write(path("b"), "READ").unwrap();
+        std::fs::remove_file(path("c")).unwrap();
+        for (last, before) in [("b", read()), ("c", read()), ("b", Before::Nothing)] {
+            let error =
+                commit(vec![write("a", read()), write("x/new", Before::Nothing), write(last, before)]);
+            let expected = format!(
+                "{last} was changed by another program while it was edited; nothing was changed, read it again"
+            );
+            assert_eq!(error.unwrap_err().to_string(), expected);
+            assert_eq!(names(folder.path()), [".root", "a", "b"]);
+            assert_eq!(std::fs::read_to_string(path("a")).unwrap(), "read");
+            assert_eq!(std::fs::read_to_string(path("b")).unwrap(), "READ");
+        }
+        commit(vec![write("a", read()), write("b", Before::Anything), write("c", Before::Nothing)]).unwrap();
+        assert_eq!(std::fs::read_to_string(path("b")).unwrap(), "new");
     }
 }

@@ -7,6 +7,7 @@
 
 mod disk;
 mod feedback;
+mod locks;
 mod nearest;
 mod patch;
 mod replace;
@@ -14,6 +15,7 @@ mod text;
 mod tools;
 
 pub use feedback::{Baseline, Changed, Checker, NoChecker, feedback};
+pub use locks::FileLocks;
 pub use tools::{Edits, all};
 
 /// Why an edit was not made. Every message is for the model: what was looked for, and what is there instead.
@@ -62,6 +64,20 @@ pub enum EditError {
     /// The patch cannot be read, or does not fit the files.
     #[error("the patch is not readable: {0}")]
     Patch(String),
+    /// A program that knows nothing of us changed the file between our reading and our writing.
+    #[error("{path} was changed by another program while it was edited; nothing was changed, read it again")]
+    ChangedMeanwhile {
+        /// As the caller named it.
+        path: String,
+    },
+    /// Another process has been at one of the files all the time.
+    #[error(
+        "another process of Chartroom is still changing one of these files; nothing was changed, try again"
+    )]
+    Locked,
+    /// We are ending.
+    #[error("the change was not made: {0}")]
+    Stopped(String),
     /// The file could not be read or written; nothing was changed.
     #[error("{path} could not be written: {error}; nothing was changed")]
     Io {

@@ -1,45 +1,22 @@
 //! The three mutation tools: `edit_file`, `write_file`, `apply_patch`.
 
-use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use chartroom_protocol::lsp::{CheckScope, FileText};
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use chartroom_workspace::CanonicalRoot;
-use chartroom_workspace::boundary::{self, Inside};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::EditError;
-use crate::disk::{self, Write};
-use crate::feedback::{Changed, Checker, baseline, feedback};
-use crate::patch::{self, Change};
-use crate::replace::replace;
-use crate::text::Text;
+use crate::feedback::{Baseline, Checker, baseline, feedback};
+use crate::locks::{FileLocks, LockError, Turn};
+use crate::{EditError, disk, patch};
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct EditParams {
-    file_path: String,
-    old_text: String,
-    new_text: String,
-    #[serde(default)]
-    replace_all: bool,
-}
+mod plan;
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct WriteParams {
-    file_path: String,
-    content: String,
-}
+use plan::{PatchParams, Plan, Request};
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct PatchParams {
-    patch: String,
-}
+/// How often a change is worked out anew when a program that knows nothing of our locks changed a file in its middle.
+const TRIES: usize = 5;
 
 /// Returns the tools, by name. Their schemas are made once.
 pub fn all() -> &'static [ToolSpec] {
@@ -94,19 +71,13 @@ fn schema(properties: Value, required: &[&str]) -> Map<String, Value> {
 pub struct Edits<C> {
     root: CanonicalRoot,
     checker: C,
-}
-
-/// A file inside the workspace.
-struct Target {
-    file: Inside,
-    /// Its path as people say it.
-    shown: String,
+    locks: FileLocks,
 }
 
 impl<C: Checker> Edits<C> {
-    /// Returns the tools for one workspace.
-    pub fn new(root: CanonicalRoot, checker: C) -> Self {
-        Self { root, checker }
+    /// Returns the tools for one workspace. `locks` are the same for all processes that may edit it.
+    pub fn new(root: CanonicalRoot, checker: C, locks: FileLocks) -> Self {
+        Self { root, checker, locks }
     }
 
     /// Calls a tool by name; nothing when there is no such tool.
@@ -124,158 +95,72 @@ impl<C: Checker> Edits<C> {
     }
 
     async fn edit_file(&self, arguments: Value) -> Result<String, EditError> {
-        let params: EditParams = read(arguments)?;
-        let target = self.target(&params.file_path)?;
-        let mut text = Text::read(&target.file, &target.shown)?;
-        let count =
-            replace(&mut text, &target.shown, &params.old_text, &params.new_text, params.replace_all)?;
-        let before = baseline(&self.checker, &[path_text(&target.file)]).await;
-        self.put(&target, &text)?;
-        let plural = if count == 1 { "replacement" } else { "replacements" };
-        let success = format!("Edited {} ({count} {plural}).", target.shown);
-        let changed = Changed { written: vec![written(&target.file, &text)], removed: Vec::new() };
-        let more = feedback(&self.checker, changed, CheckScope::Files, before).await;
-        Ok(success + &more)
+        self.change(Request::Edit(read(arguments)?)).await
     }
 
     async fn write_file(&self, arguments: Value) -> Result<String, EditError> {
-        let params: WriteParams = read(arguments)?;
-        let target = self.target(&params.file_path)?;
-        if target.file.is_dir() {
-            return Err(EditError::NotEditable { path: target.shown, reason: "is a folder".to_owned() });
-        }
-        let exists = target.file.exists();
-        let mut text = Text::of(params.content);
-        // What is there decides about endings and mark; a binary file may be replaced by text.
-        if exists && let Ok(old) = Text::read(&target.file, &target.shown) {
-            text.content = old.adapt(&text.content);
-            text.has_bom |= old.has_bom;
-        }
-        let before = if exists {
-            baseline(&self.checker, &[path_text(&target.file)]).await
-        } else {
-            crate::feedback::Baseline::default()
-        };
-        self.put(&target, &text)?;
-        let verb = if exists { "Wrote" } else { "Created" };
-        let n_lines = text.content.lines().count();
-        let plural = if n_lines == 1 { "line" } else { "lines" };
-        let success = format!("{verb} {} ({n_lines} {plural}).", target.shown);
-        let changed = Changed { written: vec![written(&target.file, &text)], removed: Vec::new() };
-        let more = feedback(&self.checker, changed, CheckScope::Project, before).await;
-        Ok(success + &more)
+        self.change(Request::Write(read(arguments)?)).await
     }
 
     async fn apply_patch(&self, arguments: Value) -> Result<String, EditError> {
         let params: PatchParams = read(arguments)?;
-        let mut writes = Vec::new();
-        let mut changed = Changed::default();
-        let mut names = Vec::new();
-        let mut touched: Vec<Inside> = Vec::new();
-        for change in patch::parse(&params.patch)? {
-            let (planned, name) = self.plan(change, &mut changed)?;
-            for write in &planned {
-                let (Write::Put { file, .. } | Write::Remove { file, .. }) = write;
-                if touched.contains(file) {
-                    return Err(EditError::Patch(format!(
-                        "{name} is changed twice; put all changes of a file into one part"
-                    )));
-                }
-                touched.push(file.clone());
-            }
-            names.push(name);
-            writes.extend(planned);
-        }
-        let files: Vec<String> = changed.written.iter().map(|file| file.file_path.clone()).collect();
-        let before = baseline(&self.checker, &files).await;
-        disk::commit(writes)?;
-        let plural = if names.len() == 1 { "file" } else { "files" };
-        let success = format!("Patched {} {plural}: {}.", names.len(), names.join(", "));
-        let more = feedback(&self.checker, changed, CheckScope::Files, before).await;
-        Ok(success + &more)
+        self.change(Request::Patch(patch::parse(&params.patch)?)).await
     }
 
-    /// Works out one file's part of a patch without touching the disk.
-    fn plan(&self, change: Change, changed: &mut Changed) -> Result<(Vec<Write>, String), EditError> {
-        match change {
-            Change::Add { path, content } => {
-                let target = self.target(&path)?;
-                if target.file.exists() {
-                    let reason = "exists already; update it instead of adding it".to_owned();
-                    return Err(EditError::NotEditable { path: target.shown, reason });
-                }
-                let text = Text::of(content);
-                changed.written.push(written(&target.file, &text));
-                let name = target.shown.clone();
-                Ok((vec![put(target, &text, None)], name))
-            }
-            Change::Delete { path } => {
-                let target = self.target(&path)?;
-                if !target.file.is_file() {
-                    return Err(EditError::Missing { path: target.shown });
-                }
-                changed.removed.push(path_text(&target.file));
-                Ok((vec![Write::Remove { file: target.file, shown: target.shown.clone() }], target.shown))
-            }
-            Change::Update { path, move_to, hunks } => {
-                let target = self.target(&path)?;
-                let old = Text::read(&target.file, &target.shown)?;
-                let text = patch::apply(&old, &target.shown, &hunks)?;
-                match move_to {
-                    None => {
-                        changed.written.push(written(&target.file, &text));
-                        let name = target.shown.clone();
-                        Ok((vec![put(target, &text, None)], name))
-                    }
-                    Some(path) => {
-                        let new = self.target(&path)?;
-                        if new.file.exists() {
-                            let reason = "exists already; nothing is moved over it".to_owned();
-                            return Err(EditError::NotEditable { path: new.shown, reason });
-                        }
-                        // A file that only moves has no new content to look at.
-                        if !hunks.is_empty() {
-                            changed.written.push(written(&new.file, &text));
-                        }
-                        changed.removed.push(path_text(&target.file));
-                        let name = new.shown.clone();
-                        let put = put(new, &text, Some(target.file.clone()));
-                        Ok((vec![put, Write::Remove { file: target.file, shown: target.shown }], name))
-                    }
-                }
-            }
-        }
+    /// Makes a change and returns its success message with the diagnostics.
+    async fn change(&self, request: Request) -> Result<String, EditError> {
+        let request = Arc::new(request);
+        let before = self.before(&request).await?;
+        let files = self.on_disk(&request, Request::files).await?;
+        let turn = self.locks.turn(&files).await;
+        let plan = self.on_disk(&request, move |request, root| make(request, root, turn)).await?;
+        let more = feedback(&self.checker, plan.changed, request.scope(), before).await;
+        Ok(plan.success + &more)
     }
 
-    /// Every path of a tool goes through here.
-    fn target(&self, path: &str) -> Result<Target, EditError> {
-        if path.is_empty() {
-            return Err(EditError::Arguments("the path is empty".to_owned()));
+    /// What was known of the files before, if the user wants to know what is new. It may take a while, so that a change
+    /// that cannot be made is told first, and nothing is held meanwhile.
+    async fn before(&self, request: &Arc<Request>) -> Result<Baseline, EditError> {
+        if !self.checker.config().is_some_and(|config| config.mark_new) {
+            return Ok(Baseline::default());
         }
-        let file = boundary::inside_source(&self.root, Path::new(path))?;
-        let shown = match file.relative().as_os_str().is_empty() {
-            true => file.name().to_string_lossy().into_owned(),
-            false => file.relative().to_string_lossy().into_owned(),
-        };
-        Ok(Target { file, shown })
+        let plan = self.on_disk(request, Request::plan).await?;
+        let files: Vec<String> = plan.changed.written.into_iter().map(|file| file.file_path).collect();
+        Ok(baseline(&self.checker, &files).await)
     }
 
-    fn put(&self, target: &Target, text: &Text) -> Result<(), EditError> {
-        let target = Target { file: target.file.clone(), shown: target.shown.clone() };
-        disk::commit(vec![put(target, text, None)])
+    /// Works with the disk on a thread that may block. It goes on to its end when nobody waits any more.
+    async fn on_disk<T: Send + 'static>(
+        &self,
+        request: &Arc<Request>,
+        work: impl FnOnce(&Request, &CanonicalRoot) -> Result<T, EditError> + Send + 'static,
+    ) -> Result<T, EditError> {
+        let (request, root) = (request.clone(), self.root.clone());
+        let worked = tokio::task::spawn_blocking(move || work(&request, &root)).await;
+        worked.unwrap_or_else(|error| Err(EditError::Stopped(error.to_string())))
     }
 }
 
-fn put(target: Target, text: &Text, mode_from: Option<Inside>) -> Write {
-    Write::Put { file: target.file, shown: target.shown, bytes: text.to_bytes(), mode_from }
-}
-
-fn written(file: &Inside, text: &Text) -> FileText {
-    FileText { file_path: path_text(file), text: Some(text.content.clone()) }
-}
-
-fn path_text(file: &Inside) -> String {
-    file.name().to_string_lossy().into_owned()
+/// Reads, works out and writes while the locks are held.
+fn make(request: &Request, root: &CanonicalRoot, turn: Turn) -> Result<Plan, EditError> {
+    let _locked = match turn.lock() {
+        Ok(locked) => Some(locked),
+        Err(LockError::Held) => return Err(EditError::Locked),
+        // A data folder that cannot be written must not keep people from their own files. What was read is still
+        // compared with what is replaced.
+        Err(LockError::Io(error)) => {
+            tracing::warn!(%error, "files are edited without a lock");
+            None
+        }
+    };
+    let mut tries = 1;
+    loop {
+        let mut plan = request.plan(root)?;
+        match disk::commit(std::mem::take(&mut plan.writes)) {
+            Err(EditError::ChangedMeanwhile { .. }) if tries < TRIES => tries += 1,
+            result => return result.map(|()| plan),
+        }
+    }
 }
 
 fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, EditError> {

@@ -23,7 +23,9 @@ pub(crate) fn read_inside(file: &Inside) -> Result<Arc<str>, String> {
     if bytes.contains(&0) {
         return Err("the file is binary".to_owned());
     }
-    String::from_utf8(bytes).map(Into::into).map_err(|_| "the file is not valid UTF-8".to_owned())
+    let text = String::from_utf8(bytes).map_err(|_| "the file is not valid UTF-8".to_owned())?;
+    // The byte order mark belongs to the file, not to its text: it would move the columns of the first line.
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).into())
 }
 
 /// Looks at a text that a caller brought along.
@@ -55,6 +57,7 @@ mod tests {
             read(&root, &path).map(|text| text.to_string())
         };
         assert_eq!(check("let ü = 1;\r\n".as_bytes()), Ok("let ü = 1;\r\n".to_owned()));
+        assert_eq!(check("\u{feff}let a;".as_bytes()), Ok("let a;".to_owned()), "without its mark");
         assert_eq!(check(b"a\0b"), Err("the file is binary".to_owned()));
         assert_eq!(check(b"\xff\xfe"), Err("the file is not valid UTF-8".to_owned()));
         assert_eq!(check(&vec![b'a'; 50 * 1024 * 1024]), Err("the file is larger than 4 MiB".to_owned()));

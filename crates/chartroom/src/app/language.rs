@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chartroom_edits::FileLocks;
 use chartroom_lsp::{GateLauncher, LspHandle, ServiceOptions, ServicePool};
 use chartroom_protocol::lsp::LspSetting;
 use chartroom_transport::Keeper;
@@ -64,6 +65,8 @@ pub(crate) struct Workspace {
     pub(crate) root: CanonicalRoot,
     pub(crate) gate: SpawnGate,
     pub(crate) lsp: LspHandle,
+    /// What the edit tools of all processes hold while they change a file.
+    pub(crate) locks: FileLocks,
 }
 
 impl Workspace {
@@ -73,6 +76,7 @@ impl Workspace {
         let gate = gate::open(data.path())?;
         let program = Keeper::current_exe()?.program;
         let lsp = pool(&config.lsp, data, &gate, program).service(&root);
-        Ok(Self { root, gate, lsp })
+        let locks = FileLocks::in_folder(data.path().join("locks"));
+        Ok(Self { root, gate, lsp, locks })
     }
 }

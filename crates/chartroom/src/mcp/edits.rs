@@ -1,6 +1,6 @@
 //! The mutation tools.
 
-use chartroom_edits::Edits;
+use chartroom_edits::{Edits, FileLocks};
 use chartroom_lsp::LspHandle;
 use chartroom_workspace::CanonicalRoot;
 use futures_util::FutureExt as _;
@@ -14,8 +14,8 @@ pub(super) struct EditTools {
 }
 
 impl EditTools {
-    pub(super) fn new(root: CanonicalRoot, service: LspHandle) -> Self {
-        Self { edits: Edits::new(root, service) }
+    pub(super) fn new(root: CanonicalRoot, service: LspHandle, locks: FileLocks) -> Self {
+        Self { edits: Edits::new(root, service, locks) }
     }
 }
 

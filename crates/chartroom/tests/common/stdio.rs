@@ -39,10 +39,37 @@ impl McpClient {
         self.request("tools/call", json!({"name": name, "arguments": arguments}))
     }
 
-    pub fn request(&mut self, method: &str, params: Value) -> Value {
+    /// Calls a tool without waiting for it; returns the number under which its answer comes.
+    pub fn start_tool(&mut self, name: &str, arguments: Value) -> u64 {
+        self.start_request("tools/call", json!({"name": name, "arguments": arguments}))
+    }
+
+    /// Waits for the next answer, whichever call it belongs to: its number and its result.
+    pub fn next_answer(&mut self) -> (u64, Value) {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.stdout.read_line(&mut line).unwrap(), 0, "the server ended before it answered");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if let Some(id) = message["id"].as_u64() {
+                assert!(message["error"].is_null(), "{message}");
+                return (id, message["result"].clone());
+            }
+        }
+    }
+
+    pub fn notify(&mut self, method: &str, params: Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    fn start_request(&mut self, method: &str, params: Value) -> u64 {
         self.next += 1;
         let id = self.next;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.start_request(method, params);
         loop {
             let mut line = String::new();
             assert_ne!(

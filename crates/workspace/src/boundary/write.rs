@@ -107,6 +107,19 @@ impl Staged {
     }
 }
 
+impl Staged {
+    /// Puts the bytes in their place if nothing lies there.
+    pub fn put_new(self) -> io::Result<()> {
+        // What waits under a name goes by dropping.
+        Ok(match &self.temporary {
+            None => link(&self.file, &self.folder, &self.name),
+            Some(temporary) => {
+                rustix::fs::linkat(&self.folder, temporary, &self.folder, &self.name, AtFlags::empty())
+            }
+        }?)
+    }
+}
+
 impl Drop for Staged {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary
