@@ -179,6 +179,11 @@ fn absent(error: &GateError, server: &Server) -> Absent {
             reason: error.to_string(),
             hint: Some(format!("correct lsp.servers.{}.command in your config", server.id)),
         },
+        GateError::Sandbox { .. } => Absent {
+            status: ServerState::Unavailable,
+            reason: error.to_string(),
+            hint: Some("set sandbox.languageServers in your config, or install what it asks for".to_owned()),
+        },
         GateError::Cwd { .. } | GateError::Spawn(_) => {
             Absent { status: ServerState::Broken, reason: error.to_string(), hint: None }
         }

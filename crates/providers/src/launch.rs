@@ -121,7 +121,9 @@ impl AgentCommand {
                 format!("{} is not installed ({error}); install it with `{}`", self.name, self.install),
             ),
             GateError::Cwd { .. } => (ErrorCode::InvalidPath, error.to_string()),
-            GateError::Spawn(_) => (ErrorCode::SessionCreateFailed, error.to_string()),
+            GateError::Sandbox { .. } | GateError::Spawn(_) => {
+                (ErrorCode::SessionCreateFailed, error.to_string())
+            }
         };
         ProviderError::new(code, message).with_cause(error)
     }

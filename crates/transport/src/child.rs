@@ -20,6 +20,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
 use crate::keeper::{CONTROL_FD, Order};
+use crate::sandbox::Sandbox;
 
 mod stderr;
 mod supervise;
@@ -57,6 +58,8 @@ pub struct ChildSpec {
     pub env: BTreeMap<OsString, OsString>,
     /// Whether the child gets a second pair of pipes: it reads fd 3 and writes fd 4.
     pub extra_pipes: bool,
+    /// What it may touch, when that is less than its user may.
+    pub sandbox: Option<Sandbox>,
 }
 
 /// Why a child could not be started.
@@ -184,6 +187,7 @@ pub fn spawn(keeper: &Keeper, spec: ChildSpec) -> Result<Child, SpawnError> {
     if spec.extra_pipes {
         command.arg("--extra-pipes");
     }
+    command.args(spec.sandbox.iter().flat_map(Sandbox::to_args));
     command.arg("--").arg(&spec.program).args(&spec.args);
     command.current_dir(&spec.cwd).env_clear().envs(&spec.env);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

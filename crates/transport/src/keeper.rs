@@ -17,6 +17,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal};
 
 use crate::child::Exit;
+use crate::sandbox::Sandbox;
 
 mod descendants;
 
@@ -75,12 +76,12 @@ impl Report {
     }
 }
 
-/// Runs the keeper. `args` is what follows the hidden subcommand: `[--extra-pipes] -- command arg…`.
+/// Runs the keeper. `args` is what follows the hidden subcommand: `[--extra-pipes] [--sandbox …] -- command arg…`.
 ///
 /// Call it first thing in `main`, before any thread or descriptor exists.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Some(command_line) = CommandLine::parse(args) else {
-        return refuse("usage: keeper [--extra-pipes] -- COMMAND [ARG…]");
+        return refuse("usage: keeper [--extra-pipes] [--sandbox TOOL …] -- COMMAND [ARG…]");
     };
     let Some(control) = inherited(CONTROL_FD) else {
         return refuse("a keeper is started by Chartroom itself, not by hand");
@@ -93,6 +94,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 struct CommandLine {
     extra_pipes: bool,
+    sandbox: Option<Sandbox>,
     program: OsString,
     args: Vec<OsString>,
 }
@@ -101,23 +103,26 @@ impl CommandLine {
     fn parse(args: impl IntoIterator<Item = OsString>) -> Option<Self> {
         let mut args = args.into_iter();
         let mut extra_pipes = false;
+        let mut sandbox = None;
         loop {
             let arg = args.next()?;
-            if arg == "--" {
-                break;
+            match arg.to_str() {
+                Some("--") => break,
+                Some("--extra-pipes") => extra_pipes = true,
+                Some("--sandbox") => sandbox = Some(Sandbox::named(&args.next()?)?),
+                // Whatever is not understood is refused: a limit that is skipped would be none.
+                _ => sandbox.as_mut()?.take(&arg, &mut args)?,
             }
-            if arg != "--extra-pipes" {
-                return None;
-            }
-            extra_pipes = true;
         }
-        Some(CommandLine { extra_pipes, program: args.next()?, args: args.collect() })
+        Some(CommandLine { extra_pipes, sandbox, program: args.next()?, args: args.collect() })
     }
 }
 
 /// A command and the ears of its keeper.
 struct Kept {
     pid: Pid,
+    /// Whether the child only starts the command, which is then the one to signal.
+    wrapped: bool,
     control: UnixStream,
     /// Readable after a SIGCHLD.
     child_signals: UnixStream,
@@ -137,7 +142,8 @@ impl Kept {
                 let raw = pid.as_raw_nonzero().get().unsigned_abs();
                 // A failing write means that the parent is gone, which the loop finds out.
                 control.write_all(Report::Started(raw).line().as_bytes()).ok();
-                Ok(Kept { pid, control, child_signals, end_signals, exit: None })
+                let wrapped = command_line.sandbox.as_ref().is_some_and(Sandbox::wraps);
+                Ok(Kept { pid, wrapped, control, child_signals, end_signals, exit: None })
             }
             Err(error) => {
                 let reason = format!("{}: {error}", Path::new(&command_line.program).display());
@@ -205,9 +211,10 @@ impl Kept {
         Event::GoOn
     }
 
-    /// Signals the child. It has not been reaped, so that its pid cannot be someone else's.
+    /// Signals the command. It has not been reaped, so that its pid cannot be someone else's.
     fn signal(&self, signal: Signal) {
-        rustix::process::kill_process(self.pid, signal).ok();
+        let command = if self.wrapped { descendants::wrapped(self.pid) } else { None };
+        rustix::process::kill_process(command.unwrap_or(self.pid), signal).ok();
     }
 }
 
@@ -236,9 +243,20 @@ fn prepare() -> std::io::Result<(UnixStream, UnixStream)> {
 }
 
 fn start_child(command_line: &CommandLine) -> std::io::Result<Pid> {
+    // From here on the keeper has no more rights than the child: what it still does, reading /proc and signalling its
+    // own, every sandbox leaves it.
+    let entered = command_line.sandbox.as_ref().map(|sandbox| {
+        sandbox.enter(&command_line.program, &command_line.args).map_err(|error| {
+            std::io::Error::new(error.kind(), format!("the sandbox cannot be had ({error})"))
+        })
+    });
+    let (program, args) = match entered.transpose()? {
+        Some((program, args)) => (program, args),
+        None => (command_line.program.clone(), command_line.args.clone()),
+    };
     #[expect(clippy::disallowed_methods, reason = "the keeper starts what the spawn gate has let through")]
-    let mut command = Command::new(&command_line.program);
-    command.args(&command_line.args).process_group(0);
+    let mut command = Command::new(program);
+    command.args(args).process_group(0);
     die_with_this_process(&mut command);
     let child = command.spawn()?;
     // Reaping is ours: `waitpid` for any child also collects the orphans.

@@ -10,7 +10,9 @@ pub mod codec;
 pub mod keeper;
 pub mod process;
 pub mod rpc;
+pub mod sandbox;
 
 pub use child::{Child, ChildSpec, Exit, ExitWatch, Keeper, KillSwitch, SpawnError, spawn};
 pub use codec::{Framing, Received};
 pub use rpc::{Handler, Peer, PeerOptions, ResponseError, RpcError, connect};
+pub use sandbox::{Sandbox, SandboxSupport, SandboxTool};

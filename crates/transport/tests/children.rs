@@ -28,6 +28,7 @@ fn spec(script: &str) -> ChildSpec {
         cwd: "/".into(),
         env: [("PATH".into(), "/usr/bin:/bin".into())].into(),
         extra_pipes: false,
+        sandbox: None,
     }
 }
 

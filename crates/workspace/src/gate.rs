@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use chartroom_transport::{Child, ChildSpec, Keeper, KillSwitch, SpawnError, spawn};
+use chartroom_transport::{Child, ChildSpec, Keeper, KillSwitch, Sandbox, SpawnError, spawn};
 
 use crate::helper::Helper;
 use crate::{CanonicalRoot, TrustStore};
@@ -18,10 +18,14 @@ mod environment;
 mod lookup;
 mod record;
 mod revocation;
+mod sandbox;
 mod untrusted;
 
 pub use lookup::{ProgramQuery, ProgramSource, ResolvedProgram, find_program};
 pub use record::{SweepReport, sweep};
+pub use sandbox::{NetworkSetting, SandboxMode, SandboxRules, SandboxSettings, SandboxState};
+
+use sandbox::Confined;
 
 /// What a child is, which decides what it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +121,18 @@ pub enum GateError {
         /// What the system said.
         error: std::io::Error,
     },
+    /// The user wants a sandbox around it that this system cannot give.
+    #[error(
+        "{label} is not started, because it would run without the sandbox that your config asks for: {reason}; set sandbox.{setting} to \"off\" to start it without"
+    )]
+    Sandbox {
+        /// The child's name in messages.
+        label: String,
+        /// Why there is none.
+        reason: String,
+        /// The key of the config that asks for it.
+        setting: &'static str,
+    },
     /// The start itself failed.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
@@ -152,6 +168,8 @@ struct Shared {
     /// The environment of this process, taken once: it cannot change under us, and tests can give another.
     parent_env: BTreeMap<OsString, OsString>,
     state: Mutex<GateState>,
+    /// Set once, before anything is started; without it nothing is confined.
+    sandbox: OnceLock<SandboxSettings>,
 }
 
 #[derive(Debug, Default)]
@@ -187,7 +205,22 @@ impl SpawnGate {
     ) -> Self {
         let state = Mutex::default();
         let data_dir = data_dir.to_path_buf();
-        SpawnGate { shared: Arc::new(Shared { keeper, trust, data_dir, parent_env, state }) }
+        let sandbox = OnceLock::new();
+        SpawnGate { shared: Arc::new(Shared { keeper, trust, data_dir, parent_env, state, sandbox }) }
+    }
+
+    /// Makes this gate, and all its clones, confine what it starts. The first settings stay.
+    pub fn with_sandbox(self, settings: SandboxSettings) -> Self {
+        self.shared.sandbox.get_or_init(|| settings);
+        self
+    }
+
+    /// Tells what the sandbox of such a child is. The label is a language server's id.
+    pub fn sandbox_state(&self, root: &CanonicalRoot, kind: ChildKind, label: &str) -> SandboxState {
+        match self.shared.sandbox.get() {
+            Some(settings) => settings.state(Confined { root, kind, label }),
+            None => SandboxState::Off,
+        }
     }
 
     /// Tells the gate of a workspace, so that no PATH leads into it. A spawn does this by itself.
@@ -233,6 +266,7 @@ impl SpawnGate {
             &request.pass_env,
             &request.env,
         );
+        let sandbox = self.sandbox(&request, &program, &env)?;
         let spec = ChildSpec {
             label: request.label.clone(),
             program: request.program,
@@ -240,6 +274,7 @@ impl SpawnGate {
             cwd,
             env,
             extra_pipes: request.extra_pipes,
+            sandbox,
         };
         let child = spawn(&self.shared.keeper, spec)?;
         record::keep(&self.shared.data_dir, &child);
@@ -250,6 +285,28 @@ impl SpawnGate {
             kill: child.kill_switch(),
         });
         Ok(child)
+    }
+
+    /// Returns the sandbox that a child gets, or why it may not be started without one.
+    fn sandbox(
+        &self,
+        request: &SpawnRequest,
+        program: &Path,
+        env: &BTreeMap<OsString, OsString>,
+    ) -> Result<Option<Sandbox>, GateError> {
+        let child = Confined { root: &request.root, kind: request.kind, label: &request.label };
+        let Some(settings) = self.shared.sandbox.get() else { return Ok(None) };
+        match settings.state(child) {
+            SandboxState::Off | SandboxState::OffBecause(_) => Ok(None),
+            SandboxState::InForce { mode, tool } => {
+                let places = (program, self.shared.data_dir.as_path());
+                Ok(Some(settings.sandbox(child, (mode, tool), env, places)))
+            }
+            SandboxState::Refused(reason) => {
+                let setting = if request.kind == ChildKind::Agent { "agents" } else { "languageServers" };
+                Err(GateError::Sandbox { label: request.label.clone(), reason, setting })
+            }
+        }
     }
 
     /// Starts a helper: the keeper's own program with a hidden subcommand. Must be called within a tokio runtime.
@@ -264,6 +321,7 @@ impl SpawnGate {
             cwd: PathBuf::from("/"),
             env: BTreeMap::new(),
             extra_pipes: false,
+            sandbox: None,
         };
         // It is not recorded for a later sweep: it ends with its input, and starts nothing.
         let child = spawn(&self.shared.keeper, spec)?;

@@ -384,6 +384,7 @@ async fn the_sweep_ends_what_an_older_run_has_left() {
         cwd: "/".into(),
         env: BTreeMap::new(),
         extra_pipes: false,
+        sandbox: None,
     };
     let child = spawn(&keeper(), spec).unwrap();
     let pid = child.started().await.unwrap();

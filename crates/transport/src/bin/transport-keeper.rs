@@ -24,6 +24,7 @@ async fn own(script: std::ffi::OsString) -> ExitCode {
         cwd: "/".into(),
         env: [("PATH".into(), "/usr/bin:/bin".into())].into(),
         extra_pipes: false,
+        sandbox: None,
     };
     let mut child = spawn(&keeper, spec).expect("the keeper starts");
     if let Some(mut stdout) = child.stdout.take() {

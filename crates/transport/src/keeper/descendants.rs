@@ -54,6 +54,23 @@ pub(super) fn kill_all(child: Pid, child_signals: &UnixStream) -> Option<Exit> {
     }
 }
 
+/// Returns the command that the child has started inside of a sandbox: the nearest process below it with another program.
+#[cfg(target_os = "linux")]
+pub(super) fn wrapped(child: Pid) -> Option<Pid> {
+    let raw = |pid: Pid| pid.as_raw_nonzero().get().unsigned_abs();
+    let program = |pid: Pid| std::fs::read_link(format!("/proc/{}/exe", raw(pid))).ok();
+    let wrapper = program(child);
+    process::descendants(raw(child))
+        .into_iter()
+        .find(|pid| program(*pid).is_some_and(|it| Some(it) != wrapper))
+}
+
+/// Without `/proc` nobody is known.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn wrapped(_child: Pid) -> Option<Pid> {
+    None
+}
+
 /// Stops everyone first, so that nobody forks while the others are being killed.
 #[cfg(target_os = "linux")]
 fn kill_round(_child: Pid) {

@@ -1,0 +1,233 @@
+//! Which sandbox a child gets: what the user has set for its kind and its project, as far as this system can.
+//!
+//! Only the user's own config sets it, never a repository. What was asked for and cannot be had is a refusal; only the
+//! default for language servers gives way, and says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use chartroom_transport::sandbox::{Network, Sandbox, SandboxSupport, SandboxTool};
+
+use super::ChildKind;
+use crate::CanonicalRoot;
+
+mod folders;
+
+use folders::Folders;
+
+/// How much a child is kept from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SandboxMode {
+    /// It may do what its user may.
+    #[default]
+    Off,
+    /// It writes only inside the project, its own folders, caches and temporary ones, and reads all but secrets.
+    Workspace,
+    /// It reads only the system, the project and its own folders too, and reaches only the ports it needs.
+    Strict,
+}
+
+impl SandboxMode {
+    /// The word of the config.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SandboxMode::Off => "off",
+            SandboxMode::Workspace => "workspace",
+            SandboxMode::Strict => "strict",
+        }
+    }
+}
+
+/// Where a child may connect to, in the user's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NetworkSetting {
+    /// Everywhere.
+    All,
+    /// Nowhere.
+    None,
+    /// HTTPS, and the ports that its environment names for its model and its proxy.
+    Agent,
+    /// TCP to these ports.
+    Ports(Vec<u16>),
+}
+
+/// What the user has set for a project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SandboxRules {
+    /// For agents.
+    pub agents: SandboxMode,
+    /// For language servers; without a word *workspace*, for those that are known to work in it, where it can be had.
+    pub language_servers: Option<SandboxMode>,
+    /// What enforces it; without a word the system's own.
+    pub tool: Option<SandboxTool>,
+    /// May be read although they are secret, or in *strict* not needed.
+    pub allow_read: Vec<PathBuf>,
+    /// May be written too.
+    pub allow_write: Vec<PathBuf>,
+    /// Without a word everything in *workspace*, and what an agent needs in *strict*.
+    pub network: Option<NetworkSetting>,
+}
+
+/// What a gate knows about sandboxes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SandboxSettings {
+    /// For every project that has none of its own.
+    pub rules: SandboxRules,
+    /// By the project's real path, complete each.
+    pub projects: BTreeMap<PathBuf, SandboxRules>,
+    /// What this system can.
+    pub support: SandboxSupport,
+    /// The language servers that are confined without being asked to: their stories pass in *workspace*.
+    pub proven_servers: BTreeSet<String>,
+    /// Hidden beside the known secrets, e.g. the folder of our own config.
+    pub hidden: Vec<PathBuf>,
+}
+
+/// What a child's sandbox is, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SandboxState {
+    /// None, as the user has set it.
+    Off,
+    /// None, for this reason, although there would be one by default.
+    OffBecause(String),
+    /// It is confined.
+    InForce {
+        /// How much.
+        mode: SandboxMode,
+        /// By what.
+        tool: SandboxTool,
+    },
+    /// The user asked for one that cannot be had: the child is not started.
+    Refused(String),
+}
+
+impl fmt::Display for SandboxState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SandboxState::Off => write!(f, "off"),
+            SandboxState::OffBecause(reason) => write!(f, "off: {reason}"),
+            SandboxState::InForce { mode, tool } => write!(f, "{} ({})", mode.as_str(), tool.as_str()),
+            SandboxState::Refused(reason) => write!(f, "refused: {reason}"),
+        }
+    }
+}
+
+/// Who asks for a sandbox.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Confined<'a> {
+    pub(super) root: &'a CanonicalRoot,
+    pub(super) kind: ChildKind,
+    pub(super) label: &'a str,
+}
+
+impl SandboxSettings {
+    fn rules_of(&self, root: &CanonicalRoot) -> &SandboxRules {
+        // The nearest folder that the user has named counts for what is below it.
+        let above = self.projects.iter().filter(|(path, _)| root.as_path().starts_with(path));
+        above.max_by_key(|(path, _)| path.components().count()).map_or(&self.rules, |(_, rules)| rules)
+    }
+
+    /// Tells what a child's sandbox is.
+    pub(super) fn state(&self, child: Confined<'_>) -> SandboxState {
+        let rules = self.rules_of(child.root);
+        let (mode, is_default) = match child.kind {
+            ChildKind::Agent => (rules.agents, false),
+            ChildKind::LanguageServer => match rules.language_servers {
+                Some(mode) => (mode, false),
+                None if self.proven_servers.contains(child.label) => (SandboxMode::Workspace, true),
+                None => (SandboxMode::Off, true),
+            },
+            // Ours, and git as we call it.
+            ChildKind::Service | ChildKind::Git => (SandboxMode::Off, false),
+        };
+        if mode == SandboxMode::Off {
+            return SandboxState::Off;
+        }
+        let tool = rules.tool.unwrap_or(SYSTEM_TOOL);
+        match self.refusal(tool, rules.network_in(mode)) {
+            Some(reason) if is_default => SandboxState::OffBecause(reason),
+            Some(reason) => SandboxState::Refused(reason),
+            None => SandboxState::InForce { mode, tool },
+        }
+    }
+
+    /// Puts a child's sandbox together. `env` is what it will have, `program` what it runs, without links.
+    pub(super) fn sandbox(
+        &self,
+        child: Confined<'_>,
+        (mode, tool): (SandboxMode, SandboxTool),
+        env: &BTreeMap<OsString, OsString>,
+        (program, data_dir): (&Path, &Path),
+    ) -> Sandbox {
+        let rules = self.rules_of(child.root);
+        let folders = Folders::of(env);
+        let own = match child.kind {
+            ChildKind::Agent => folders.of_agent(child.label),
+            _ => Vec::new(),
+        };
+        let caches = folders.caches();
+        folders.make(own.iter().chain(caches.first()));
+        let mut write = vec![child.root.as_path().to_owned()];
+        write.extend(folders.temporary());
+        write.extend(own);
+        if mode == SandboxMode::Workspace || child.kind == ChildKind::LanguageServer {
+            write.extend(caches);
+        }
+        write.extend(rules.allow_write.iter().cloned());
+        let mut read = match mode {
+            SandboxMode::Strict => folders.needed_to_run(program),
+            SandboxMode::Off | SandboxMode::Workspace => vec![PathBuf::from("/")],
+        };
+        read.extend(rules.allow_read.iter().cloned());
+        let allowed = |path: &PathBuf| rules.allow_read.contains(path) || rules.allow_write.contains(path);
+        let mut hidden = folders.secrets();
+        hidden.extend(self.hidden.iter().cloned());
+        hidden.retain(|path| !allowed(path));
+        // Whoever may read this could speak to us as the user, whatever the config allows.
+        hidden.push(data_dir.to_owned());
+        let network = match rules.network_in(mode) {
+            NetworkSetting::All => Network::All,
+            NetworkSetting::None => Network::Ports(Vec::new()),
+            NetworkSetting::Agent => Network::Ports(folders::ports(env)),
+            NetworkSetting::Ports(ports) => Network::Ports(ports.clone()),
+        };
+        Sandbox { tool, read, write, hidden, network, apart: mode == SandboxMode::Strict }
+    }
+
+    /// Says why this system cannot enforce it.
+    fn refusal(&self, tool: SandboxTool, network: &NetworkSetting) -> Option<String> {
+        let needs_ports = match network {
+            NetworkSetting::All => false,
+            NetworkSetting::None => tool == SandboxTool::Landlock,
+            NetworkSetting::Agent | NetworkSetting::Ports(_) => tool != SandboxTool::Seatbelt,
+        };
+        let ports = || needs_ports.then(|| self.support.ports_refusal()).flatten();
+        match tool {
+            SandboxTool::Landlock => self.support.landlock_refusal().or_else(ports),
+            SandboxTool::Bubblewrap if self.support.bubblewrap.is_none() => {
+                Some("bubblewrap is not installed (/usr/bin/bwrap)".to_owned())
+            }
+            SandboxTool::Bubblewrap => ports(),
+            SandboxTool::Seatbelt if !self.support.seatbelt => {
+                Some("there is no sandbox-exec on this system".to_owned())
+            }
+            SandboxTool::Seatbelt => None,
+        }
+    }
+}
+
+impl SandboxRules {
+    fn network_in(&self, mode: SandboxMode) -> &NetworkSetting {
+        match (&self.network, mode) {
+            (Some(network), _) => network,
+            (None, SandboxMode::Strict) => &NetworkSetting::Agent,
+            (None, SandboxMode::Off | SandboxMode::Workspace) => &NetworkSetting::All,
+        }
+    }
+}
+
+/// What needs no other program.
+const SYSTEM_TOOL: SandboxTool =
+    if cfg!(target_os = "macos") { SandboxTool::Seatbelt } else { SandboxTool::Landlock };
