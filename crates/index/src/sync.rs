@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use chartroom_protocol::index::{ActiveMutation, FreshnessDecision, FreshnessMode, SyncStats};
+use chartroom_workspace::{CanonicalRoot, boundary};
 
 use crate::lease::LeaseError;
 use crate::service::{Core, GateFacts, lock};
@@ -183,9 +184,11 @@ pub(crate) fn ensure_freshness(
 
 /// Stat of the root's two ignore files: other text, other signature.
 pub(crate) fn ignore_signature(root: &Path) -> String {
+    let root = CanonicalRoot::open(root).ok();
+    let metadata = |name: &str| boundary::inside(root.as_ref()?, Path::new(name)).ok()?.metadata().ok();
     [".chartroomignore", ".gitignore"]
-        .map(|name| match std::fs::metadata(root.join(name)) {
-            Ok(metadata) => {
+        .map(|name| match metadata(name) {
+            Some(metadata) => {
                 let modified = metadata
                     .modified()
                     .ok()
@@ -193,7 +196,7 @@ pub(crate) fn ignore_signature(root: &Path) -> String {
                     .map_or(0, |age| age.as_nanos());
                 format!("{name}:{modified}:{}", metadata.len())
             }
-            Err(_) => format!("{name}:missing"),
+            None => format!("{name}:missing"),
         })
         .join("|")
 }

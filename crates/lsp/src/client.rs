@@ -82,10 +82,10 @@ impl Client {
         let params = initialize::params(&root, server.initialization_options(&root));
         let mut owner = Owner {
             server: server.clone(),
+            disk_changes: DiskChanges::new(workspace.clone()),
             workspace,
             quirks,
             state,
-            disk_changes: DiskChanges::default(),
             peer: peer.clone(),
             child: None,
         };

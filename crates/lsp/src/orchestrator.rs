@@ -167,7 +167,7 @@ impl Orchestrator {
     /// Tells whether the other server is to be taken: it is there, and the project does not ask for this one.
     fn prefers(&self, other: &str, project: &Path, this: &Server) -> bool {
         // The first marker is the server's own config file.
-        if this.markers.first().is_some_and(|own| project.join(own).exists()) {
+        if this.markers.first().is_some_and(|own| roots::has_marker(&self.root, project, own)) {
             return false;
         }
         self.registry

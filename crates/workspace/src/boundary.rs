@@ -13,7 +13,7 @@ mod folder;
 mod inside;
 mod write;
 
-pub(crate) use folder::Folder;
+pub use folder::Folder;
 pub use inside::{Inside, ReadError};
 pub use write::{Staged, is_temporary, sweep_beside};
 

@@ -259,6 +259,29 @@ fn the_nearest_marker_decides_and_never_lies_above_the_root() {
     assert_eq!(nearest("../outside/secret.txt"), None);
 }
 
+#[test]
+fn a_marker_is_a_file_or_a_folder_of_the_workspace() {
+    let (folder, root) = fixture();
+    let nearest = |marker: &str| roots::nearest_marker(&root, Path::new("src/main.rs"), &[marker]);
+    let own = root.as_path().join("src");
+    fs::write(root.as_path().join("shared.toml"), "").unwrap();
+    symlink("../shared.toml", own.join("linked.toml")).unwrap();
+    fs::create_dir(own.join(".git")).unwrap();
+    assert_eq!(nearest("linked.toml"), Some(own.clone()));
+    assert_eq!(nearest(".git"), Some(own.clone()));
+    assert_eq!(nearest("*.toml"), Some(own.clone()));
+
+    symlink("/dev/zero", own.join("device.json")).unwrap();
+    symlink(folder.path().join("outside/secret.txt"), own.join("outside.json")).unwrap();
+    symlink("nowhere", own.join("nowhere.json")).unwrap();
+    pipe(&own.join("pipe.json"));
+    for marker in
+        ["device.json", "outside.json", "nowhere.json", "pipe.json", "*.json", "../workspace2/evil.ts"]
+    {
+        assert_eq!(nearest(marker), None, "{marker}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -282,6 +305,11 @@ proptest! {
             }
         });
     }
+}
+
+fn pipe(path: &Path) {
+    let (fifo, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR);
+    rustix::fs::mknodat(rustix::fs::CWD, path, fifo, mode, 0).unwrap();
 }
 
 fn linked_fixture() -> (tempfile::TempDir, CanonicalRoot) {

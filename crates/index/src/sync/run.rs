@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use chartroom_protocol::index::{
     FreshnessDecision, FreshnessMode, ManageAction, Operation, OperationPhase, SyncStats,
 };
+use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::boundary::Folder;
 
 use super::Purpose;
 use crate::catalog::CodebaseInfo;
@@ -61,7 +63,7 @@ pub(super) fn sync(
         removed: scan.removed.len() as u64,
         modified: scan.modified.len() as u64,
     };
-    let newly_ignored = scan.removed.iter().filter(|file| Path::new(root).join(file).exists()).count() as u64;
+    let newly_ignored = n_still_there(root, &scan.removed);
 
     // New text first: a file that moved finds its vectors under its old name, which goes last.
     let changed: Vec<ScannedFile> = scan.added.iter().chain(&scan.modified).cloned().collect();
@@ -148,6 +150,14 @@ fn still_unparsed(info: Option<&CodebaseInfo>, changed: &[ScannedFile], removed:
     let gone = |path: &String| removed.contains(path) || changed.iter().any(|file| file.rel_path == *path);
     let known = info.map(|info| info.left_out.unparsed.as_slice()).unwrap_or_default();
     known.iter().filter(|path| !gone(path)).cloned().collect()
+}
+
+/// Files that left the index though they lie where they did: a rule ignores them now.
+fn n_still_there(root: &str, removed: &[String]) -> u64 {
+    let folder = CanonicalRoot::open(root).ok().and_then(|root| Folder::of(&root).ok());
+    let is_there =
+        |file: &&String| folder.as_ref().is_some_and(|folder| folder.metadata(Path::new(file)).is_ok());
+    removed.iter().filter(is_there).count() as u64
 }
 
 /// Writes down what a sync left out that nobody asked for. The next explicit one says it in any case.

@@ -6,6 +6,7 @@ use chartroom_protocol::index::{
     CallGraphHint, FileOutlineParams, FileOutlineResponse, IndexStatus, Outline, OutlineSymbol, ResolveMode,
     Span, SymbolRef, Warning,
 };
+use chartroom_workspace::{CanonicalRoot, boundary};
 
 use super::ToolError;
 use super::answer::refusal;
@@ -131,8 +132,9 @@ pub(super) fn inside(root: &str, file: &str) -> Result<String, ToolError> {
 type Refused = (IndexStatus, String, Option<Vec<String>>);
 
 fn unsupported(context: ReadContext<'_>, root: &str, file: &str) -> Option<Refused> {
-    let path = Path::new(root).join(file);
-    if !path.is_file() {
+    let path = Path::new(file);
+    let place = CanonicalRoot::open(Path::new(root)).ok().and_then(|root| boundary::inside(&root, path).ok());
+    if !place.is_some_and(|place| place.is_file()) {
         return Some((IndexStatus::NotFound, format!("File '{file}' does not exist in '{root}'."), None));
     }
     let extensions = (context.content.symbol_extensions)();

@@ -20,6 +20,12 @@ const HELD: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const HELD: OFlags = OFlags::RDONLY;
 
+/// Flags of what is only looked at.
+#[cfg(target_os = "linux")]
+pub(super) const LOOK: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+pub(super) const LOOK: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
 /// Opens a folder by its absolute path, which must not end in a link.
 pub(super) fn folder(path: &Path) -> io::Result<OwnedFd> {
     let flags = HELD | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

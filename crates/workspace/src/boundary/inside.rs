@@ -116,11 +116,7 @@ impl Inside {
 
     /// What lies there, a link not followed.
     pub fn metadata(&self) -> io::Result<Metadata> {
-        #[cfg(target_os = "linux")]
-        let flags = OFlags::PATH;
-        #[cfg(not(target_os = "linux"))]
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        File::from(beneath::open(self.root_folder()?, &self.below, flags, Mode::empty())?).metadata()
+        File::from(beneath::open(self.root_folder()?, &self.below, beneath::LOOK, Mode::empty())?).metadata()
     }
 
     /// Whether something lies there.
