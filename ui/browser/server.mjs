@@ -13,7 +13,8 @@ const PATIENCE_MS = 120_000
 /**
  * Starts it. `prepare` may put files into the home or the project before; a project that is not `trusted` is not
  * named to the server at all, as on a first run; without `codex` that agent is not installed. `lsp` is the part of the
- * config about language servers: none run unless it says so. `logs` has what each start has said on stderr.
+ * config about language servers: none run unless it says so. With `scripted` there is also the agent `scripted`, our own
+ * that speaks ACP and asks for whatever it is told to. `logs` has what each start has said on stderr.
  */
 export async function startReal({
   tools,
@@ -21,6 +22,7 @@ export async function startReal({
   claude = {},
   codex = true,
   lsp = 'lsp = false',
+  scripted = false,
   prepare = () => {},
   trusted = true,
   env: more = {},
@@ -43,7 +45,10 @@ export async function startReal({
   const agents = path.join(tools, 'agents/node_modules/.bin')
   await writeFile(
     config,
-    chartroomConfig({ agents, home, anthropic: model.urls.anthropic, claude, codex, lsp }),
+    chartroomConfig({ agents, home, anthropic: model.urls.anthropic, claude, codex, lsp }) +
+      (scripted
+        ? `\n[agents.scripted]\ncommand = ${toml(path.join(bin, 'fake-acp'))}\nprotocol = "acp"\n`
+        : ''),
   )
 
   const env = {

@@ -1084,9 +1084,14 @@ askedAt: string, } & ({ "kind": "permission",
  */
 toolName: string, 
 /**
- * The arguments it would run with, unabridged.
+ * The arguments it would run with, unabridged: the page shows every one of them. A number that JavaScript
+ * cannot hold is here as its digits.
  */
 toolArguments: Record<string, unknown>, 
+/**
+ * Names of arguments that are the agent's own bookkeeping, as ids and times are: the page folds them.
+ */
+bookkeeping?: Array<string>, 
 /**
  * The tool call that waits, where the agent tells.
  */

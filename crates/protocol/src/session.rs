@@ -195,9 +195,14 @@ pub enum QuestionBody {
     Permission {
         /// The tool by the agent's own name.
         tool_name: String,
-        /// The arguments it would run with, unabridged.
+        /// The arguments it would run with, unabridged: the page shows every one of them. A number that JavaScript
+        /// cannot hold is here as its digits.
         #[ts(type = "Record<string, unknown>")]
         tool_arguments: Map<String, Value>,
+        /// Names of arguments that are the agent's own bookkeeping, as ids and times are: the page folds them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(optional, as = "Option<Vec<String>>")]
+        bookkeeping: Vec<String>,
         /// The tool call that waits, where the agent tells.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]

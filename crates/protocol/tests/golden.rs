@@ -139,7 +139,8 @@ fn turn_events() -> Vec<TurnEvent> {
 fn questions() -> Vec<Question> {
     let permission = QuestionBody::Permission {
         tool_name: "Bash".to_owned(),
-        tool_arguments: object(json!({ "command": "ls" })),
+        tool_arguments: object(json!({ "command": "ls", "turn_id": "t" })),
+        bookkeeping: vec!["turn_id".to_owned()],
         call_id: Some("c".into()),
         description: Some("list files".to_owned()),
         can_allow_always: true,

@@ -3,6 +3,7 @@
 //! Requests are agent-client-protocol's types; they travel over transport's JSON-RPC peer, which survives garbage
 //! and keeps notifications and answers in order. Updates are read leniently: an agent may know newer ones.
 
+mod asked;
 mod options;
 mod permission;
 mod process;

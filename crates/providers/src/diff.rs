@@ -1,4 +1,4 @@
-//! File changes as hunks with intra-line marks, capped: what a person would read, never more.
+//! File changes as hunks with intra-line marks: for a call that has run what a person would read, for a question all of it.
 
 use std::time::Duration;
 
@@ -15,6 +15,9 @@ const MAX_LINE_CHARS: usize = 2_000;
 /// Texts above this are not compared, only counted: the page must not wait for a 4 MB change.
 const MAX_COMPARED_BYTES: usize = 2_000_000;
 const CONTEXT_LINES: usize = 3;
+/// Up to here a question carries all lines of a change; beyond it they would only double the arguments.
+const MAX_WHOLE_LINES: usize = 2_000;
+const MAX_WHOLE_BYTES: usize = 256 * 1024;
 const TIME_LIMIT: Duration = Duration::from_millis(100);
 
 /// Compares two texts of one file.
@@ -23,9 +26,33 @@ pub(crate) fn between(path: &str, old: &str, new: &str) -> FileDiff {
         let (added, removed) = (line_count(new), line_count(old));
         return FileDiff { path: path.to_owned(), added, removed, hunks: Vec::new(), truncated: true };
     }
+    let mut hunks = hunks(old, new, CONTEXT_LINES);
+    for (_, line) in hunks.iter_mut().flat_map(|hunk| &mut hunk.lines) {
+        line.truncate(line.trim_end_matches('\r').len());
+    }
+    finish(path, hunks)
+}
+
+/// Compares two texts for a question: each line of both as it is, those that stay the same too, so that nothing is
+/// approved unseen. A change that is too long for that has no hunks, and the page draws it from the arguments.
+pub(crate) fn whole(path: &str, old: &str, new: &str) -> FileDiff {
+    let (added, removed) = (line_count(new), line_count(old));
+    if old.len() + new.len() > MAX_WHOLE_BYTES || (added + removed) as usize > MAX_WHOLE_LINES {
+        return FileDiff { path: path.to_owned(), added, removed, hunks: Vec::new(), truncated: true };
+    }
+    let hunks = hunks(old, new, MAX_WHOLE_LINES);
+    FileDiff {
+        path: path.to_owned(),
+        added: count(&hunks, DiffLineKind::Added),
+        removed: count(&hunks, DiffLineKind::Removed),
+        hunks: hunks.iter().map(Hunk::marked).collect(),
+        truncated: false,
+    }
+}
+
+fn hunks(old: &str, new: &str, context_lines: usize) -> Vec<Hunk> {
     let diff = TextDiff::configure().timeout(TIME_LIMIT).diff_lines(old, new);
-    let hunks = diff
-        .grouped_ops(CONTEXT_LINES)
+    diff.grouped_ops(context_lines)
         .iter()
         .map(|group| {
             let (old_start, new_start) =
@@ -39,13 +66,13 @@ pub(crate) fn between(path: &str, old: &str, new: &str) -> FileDiff {
                         ChangeTag::Delete => DiffLineKind::Removed,
                         ChangeTag::Insert => DiffLineKind::Added,
                     };
-                    (kind, change.value().trim_end_matches(['\n', '\r']).to_owned())
+                    let line = change.value();
+                    (kind, line.strip_suffix('\n').unwrap_or(line).to_owned())
                 })
                 .collect();
             Hunk { old_start: old_start + 1, new_start: new_start + 1, lines }
         })
-        .collect();
-    finish(path, hunks)
+        .collect()
 }
 
 /// Reads the hunks that Claude computed: `[{oldStart, newStart, lines: [" a", "-b", "+c"]}]`.
@@ -78,10 +105,23 @@ struct Hunk {
     lines: Vec<(DiffLineKind, String)>,
 }
 
+impl Hunk {
+    fn marked(&self) -> DiffHunk {
+        DiffHunk {
+            old_start: self.old_start as u32,
+            new_start: self.new_start as u32,
+            lines: mark(&self.lines),
+        }
+    }
+}
+
+fn count(hunks: &[Hunk], kind: DiffLineKind) -> u32 {
+    hunks.iter().flat_map(|hunk| &hunk.lines).filter(|(line, _)| *line == kind).count() as u32
+}
+
 fn finish(path: &str, hunks: Vec<Hunk>) -> FileDiff {
-    let count =
-        |kind| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|(line, _)| *line == kind).count() as u32;
-    let (added, removed) = (count(DiffLineKind::Added), count(DiffLineKind::Removed));
+    let added = count(&hunks, DiffLineKind::Added);
+    let removed = count(&hunks, DiffLineKind::Removed);
     if is_lockfile(path) {
         return FileDiff { path: path.to_owned(), added, removed, hunks: Vec::new(), truncated: true };
     }
@@ -96,11 +136,13 @@ fn finish(path: &str, hunks: Vec<Hunk>) -> FileDiff {
         truncated |= hunk.lines.len() > left;
         hunk.lines.truncate(left);
         left -= hunk.lines.len();
-        kept.push(DiffHunk {
-            old_start: hunk.old_start as u32,
-            new_start: hunk.new_start as u32,
-            lines: mark(&hunk.lines),
-        });
+        for (_, line) in &mut hunk.lines {
+            if let Some((end, _)) = line.char_indices().nth(MAX_LINE_CHARS) {
+                line.truncate(end);
+                line.push('…');
+            }
+        }
+        kept.push(hunk.marked());
     }
     FileDiff { path: path.to_owned(), added, removed, hunks: kept, truncated }
 }
@@ -162,11 +204,7 @@ fn push(spans: &mut Vec<DiffSpan>, text: &str, changed: bool) {
 }
 
 fn plain(line: &str) -> Vec<DiffSpan> {
-    let text = match line.char_indices().nth(MAX_LINE_CHARS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    };
-    vec![DiffSpan { text, changed: false }]
+    vec![DiffSpan { text: line.to_owned(), changed: false }]
 }
 
 fn line_count(content: &str) -> u32 {

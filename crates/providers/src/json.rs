@@ -37,3 +37,32 @@ pub(crate) fn object_from(json: &str) -> Map<String, Value> {
         _ => Map::from_iter([("raw".to_owned(), Value::from(json))]),
     }
 }
+
+/// Makes a value exact for a page: JavaScript rounds whole numbers above 2^53, so those become their digits.
+pub(crate) fn exact_for_the_page(value: Value) -> Value {
+    const SAFE: u64 = 1 << 53;
+    match value {
+        Value::Number(number) => {
+            let is_safe = match (number.as_u64(), number.as_i64()) {
+                (Some(number), _) => number <= SAFE,
+                (None, Some(number)) => number.unsigned_abs() <= SAFE,
+                (None, None) => true,
+            };
+            if is_safe { Value::Number(number) } else { Value::String(number.to_string()) }
+        }
+        Value::Array(values) => values.into_iter().map(exact_for_the_page).collect(),
+        Value::Object(object) => {
+            object.into_iter().map(|(name, value)| (name, exact_for_the_page(value))).collect()
+        }
+        other => other,
+    }
+}
+
+/// Returns arguments for a question: all of them, whatever shape they have. What is no object stands under `name`.
+pub(crate) fn arguments_for_the_page(name: &str, arguments: Option<&Value>) -> Map<String, Value> {
+    match arguments.cloned().map(exact_for_the_page) {
+        Some(Value::Object(object)) => object,
+        Some(Value::Null) | None => Map::new(),
+        Some(other) => Map::from_iter([(name.to_owned(), other)]),
+    }
+}

@@ -196,17 +196,17 @@ export function planOf(args: Arguments): Step[] {
 
 export function commandOf(args: Arguments): string {
   const { command, cmd } = args
-  if (Array.isArray(command)) {
-    // codex wraps what it runs in `bash -lc`: the person wants the line itself.
-    const [shell, flag, line] = command.map(String)
-    return line !== undefined &&
-      command.length === 3 &&
-      /(^|\/)(ba|z)?sh$/.test(shell ?? '') &&
-      /^-l?c$/.test(flag ?? '')
-      ? line
-      : command.map(String).join(' ')
-  }
+  if (Array.isArray(command)) return shellCall(command)?.script ?? command.map(String).join(' ')
   return typeof command === 'string' ? command : typeof cmd === 'string' ? cmd : ''
+}
+
+/** `["/bin/bash", "-lc", script]` in its parts. A shell that lies in no folder of the system's may be anything. */
+export function shellCall(argv: unknown[]): { shell: string; script: string } | undefined {
+  const [shell, flag, script] = argv
+  if (argv.length !== 3 || typeof script !== 'string' || typeof shell !== 'string') return undefined
+  if (flag !== '-c' && flag !== '-lc') return undefined
+  const known = /^((\/usr(\/local)?|\/opt\/homebrew)?\/bin\/)?(ba|z)?sh$/.test(shell)
+  return known ? { shell: `${shell} ${flag}`, script } : undefined
 }
 
 export function text(args: Arguments, ...names: string[]): string {

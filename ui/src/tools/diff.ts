@@ -5,16 +5,22 @@ import { type ToolCall, text } from './describe'
 
 const MAX_FALLBACK_LINES = 400
 
-/** The changes to show for a call or for the permission to make it. */
+/** The changes to show for a call. */
 export function diffsOf(call: Pick<ToolCall, 'toolArguments' | 'detail'>): FileDiff[] {
   if (call.detail?.diffs?.length) return call.detail.diffs
   const args = call.toolArguments
   const path = text(args, 'file_path', 'path')
   if (path === '') return []
   if (typeof args.old_string === 'string' && typeof args.new_string === 'string') {
-    return [between(path, args.old_string, args.new_string)]
+    return [shortened(between(path, args.old_string, args.new_string))]
   }
-  return typeof args.content === 'string' ? [between(path, '', args.content)] : []
+  return typeof args.content === 'string' ? [shortened(between(path, '', args.content))] : []
+}
+
+function shortened(diff: FileDiff): FileDiff {
+  const [hunk] = diff.hunks
+  if (!hunk || hunk.lines.length <= MAX_FALLBACK_LINES) return diff
+  return { ...diff, hunks: [{ ...hunk, lines: hunk.lines.slice(0, MAX_FALLBACK_LINES) }], truncated: true }
 }
 
 /** Lock files and built files: nobody reads their changes, so they start folded. */
@@ -24,8 +30,8 @@ export function isGenerated(path: string): boolean {
   )
 }
 
-/** The change from one text to another as one hunk: the lines they share at both ends are context. */
-export function between(path: string, before: string, after: string): FileDiff {
+/** The change from one text to another as one hunk: the lines they share at both ends are context, so many of them. */
+export function between(path: string, before: string, after: string, nContext = 3): FileDiff {
   const old = splitLines(before)
   const now = splitLines(after)
   let head = 0
@@ -40,8 +46,8 @@ export function between(path: string, before: string, after: string): FileDiff {
   }
   const removed = old.slice(head, old.length - tail)
   const added = now.slice(head, now.length - tail)
-  const contextBefore = now.slice(Math.max(0, head - 3), head)
-  const contextAfter = now.slice(now.length - tail, now.length - tail + 3)
+  const contextBefore = now.slice(Math.max(0, head - nContext), head)
+  const contextAfter = now.slice(now.length - tail, now.length - tail + nContext)
   const lines: DiffLine[] = [
     ...contextBefore.map(line('context')),
     ...removed.map(line('removed')),
@@ -49,13 +55,12 @@ export function between(path: string, before: string, after: string): FileDiff {
     ...contextAfter.map(line('context')),
   ]
   const start = head - contextBefore.length + 1
-  const hunk: DiffHunk = { oldStart: start, newStart: start, lines: lines.slice(0, MAX_FALLBACK_LINES) }
+  const hunk: DiffHunk = { oldStart: start, newStart: start, lines }
   return {
     path,
     added: added.length,
     removed: removed.length,
     hunks: lines.length > 0 ? [hunk] : [],
-    ...(lines.length > MAX_FALLBACK_LINES ? { truncated: true } : {}),
   }
 }
 

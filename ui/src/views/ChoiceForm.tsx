@@ -2,6 +2,7 @@
 
 import { createSignal, createUniqueId, For, Show } from 'solid-js'
 import type { AnswerParams, Question } from '../protocol'
+import { visible } from '../text/escape'
 import { Icon } from './Icon'
 
 const OTHER = '\u0000other'
@@ -47,7 +48,7 @@ export function ChoiceForm(props: {
           <fieldset>
             <legend class="question-title">
               <Icon name="question" />
-              <span>{asked.question}</span>
+              <span>{visible(asked.question)}</span>
             </legend>
             <For each={[...asked.options, { label: OTHER, description: '' }]}>
               {option => (
@@ -62,7 +63,7 @@ export function ChoiceForm(props: {
                     when={option.label === OTHER}
                     fallback={
                       <span>
-                        {option.label} <span class="quiet">{option.description}</span>
+                        {visible(option.label)} <span class="quiet">{visible(option.description)}</span>
                       </span>
                     }
                   >

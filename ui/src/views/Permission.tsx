@@ -1,16 +1,18 @@
-// May this tool run? The command, path or change in full, nothing hidden in it, and no default but "no".
+// May this tool run? The command, path or change in full and every other argument, nothing hidden in it, and no default
+// but "no".
 
-import { createSignal, For, Show } from 'solid-js'
+import { createMemo, createSignal, For, Show } from 'solid-js'
 import type { AnswerParams, Decision, Question } from '../protocol'
 import { useSessions } from '../store/owners'
 import type { Session } from '../store/session'
 import { visible } from '../text/escape'
-import { commandOf, kindOf, mcpName, text } from '../tools/describe'
-import { diffsOf } from '../tools/diff'
+import { readQuestion } from '../tools/asked'
+import { kindOf, mcpName } from '../tools/describe'
+import { Arguments, AsSent } from './Arguments'
 import { onAnswerKey } from './answerKeys'
 import { Icon } from './Icon'
 import { Diff } from './items/Diff'
-import { Verbatim } from './items/Verbatim'
+import { FoldedVerbatim } from './items/Verbatim'
 import { agentName } from './marks'
 
 type PermissionQuestion = Extract<Question, { kind: 'permission' }>
@@ -45,9 +47,6 @@ export function Permission(props: {
           {agent()} wants to {purpose(props.question)}
         </span>
       </p>
-      <Show when={tells(props.question) && props.question.description}>
-        {description => <p class="quiet small-text">{visible(description())}</p>}
-      </Show>
       <div class="question-detail">
         <PermissionDetail session={props.session} question={props.question} />
       </div>
@@ -106,18 +105,17 @@ export function Permission(props: {
   )
 }
 
-/** Whether the description says more than the beginning of an argument that is shown anyway. */
-function tells({ description = '', toolArguments }: PermissionQuestion): boolean {
-  const said = description.replace(/…$/, '')
-  return !Object.values(toolArguments).some(value => typeof value === 'string' && value.startsWith(said))
+/** The tool's name, where it is not one that everybody knows. */
+function by({ toolName }: PermissionQuestion, known: RegExp): string {
+  return known.test(toolName) ? '' : ` with ${visible(toolName)}`
 }
 
 function purpose(question: PermissionQuestion): string {
   switch (kindOf(question.toolName, question.detail, question.toolArguments)) {
     case 'shell':
-      return 'run a command'
+      return `run a command${by(question, /^(bash|shell|exec|execute|exec_command|local_shell)$/i)}`
     case 'edit':
-      return 'change a file'
+      return `change a file${by(question, /^(edit|write|multiedit|notebookedit|apply_patch)$/i)}`
     case 'read':
       return 'read a file'
     case 'search':
@@ -133,42 +131,19 @@ function purpose(question: PermissionQuestion): string {
   }
 }
 
-/** Whatever is not drawn as a command or a change is listed by name, so that no argument stays unseen. */
+/** The command or the change first, then whatever is not wholly in there: no argument stays unseen. */
 function PermissionDetail(props: { session: Session; question: PermissionQuestion }) {
-  const args = () => props.question.toolArguments
-  const command = () => commandOf(args())
-  const diffs = () => diffsOf(props.question)
-  const path = () => text(args(), 'file_path', 'path')
-  const drawn = () => {
-    const names = new Set<string>()
-    if (command()) for (const name of ['command', 'cmd', 'description']) names.add(name)
-    if (diffs().length > 0)
-      for (const name of ['old_string', 'new_string', 'content', 'edits']) names.add(name)
-    return names
-  }
-  const rest = () => Object.entries(args()).filter(([name]) => !drawn().has(name))
+  const asked = createMemo(() => readQuestion(props.question))
   return (
     <>
-      <Verbatim class="command-line" text={command()} prefix="$ " />
-      <For each={diffs()}>
+      <For each={asked().said}>{words => <FoldedVerbatim class="said-of-it" text={words} />}</For>
+      <Show when={asked().shell}>{shell => <p class="quiet small-text">{visible(shell())} runs</p>}</Show>
+      <FoldedVerbatim class="command-line" text={asked().command} prefix="$ " />
+      <For each={asked().diffs}>
         {diff => <Diff session={props.session} itemId={props.question.questionId} diff={diff} whole />}
       </For>
-      <Show when={rest().length > 0 && !(diffs().length > 0 && rest().length === 1 && path())}>
-        <dl class="arguments">
-          <For each={rest()}>
-            {([name, value]) => (
-              <>
-                <dt>{visible(name)}</dt>
-                <dd>
-                  <Verbatim
-                    text={typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')}
-                  />
-                </dd>
-              </>
-            )}
-          </For>
-        </dl>
-      </Show>
+      <Arguments entries={asked().rest} />
+      <AsSent args={props.question.toolArguments} />
     </>
   )
 }

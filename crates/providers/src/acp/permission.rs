@@ -5,8 +5,10 @@ use agent_client_protocol::v1::schema::{
 };
 use chartroom_protocol::ids::{CallId, QuestionId};
 use chartroom_protocol::session::{Decision, Question, QuestionBody};
+use chartroom_protocol::upsert::ToolDetail;
 use serde_json::Value;
 
+use super::asked::Asked;
 use super::tool::Call;
 use crate::json::{list, optional_text, text};
 
@@ -15,15 +17,16 @@ use crate::json::{list, optional_text, text};
 pub(super) struct Permission {
     question_id: QuestionId,
     call: Call,
+    asked: Asked,
     call_id: Option<CallId>,
     options: Vec<(String, String)>,
     description: Option<String>,
 }
 
 impl Permission {
-    /// Reads a request; ACP has no id for it, so the number is ours.
-    pub(super) fn read(question_id: QuestionId, params: &Value) -> Self {
-        let mut call = Call::default();
+    /// Reads a request; ACP has no id for it, so the number is ours. `known` is what was said of its call before.
+    pub(super) fn read(question_id: QuestionId, params: &Value, known: Option<&Call>) -> Self {
+        let mut call = known.cloned().unwrap_or_default();
         let tool_call = params.get("toolCall").cloned().unwrap_or_default();
         call.take(&tool_call);
         let options = list(params, "/options")
@@ -36,6 +39,7 @@ impl Permission {
             question_id,
             call_id: optional_text(&tool_call, "/toolCallId").map(CallId::from),
             description: description.map(str::to_owned),
+            asked: Asked::read(&call, &tool_call),
             call,
             options,
         }
@@ -44,11 +48,12 @@ impl Permission {
     pub(super) fn question(&self, asked_at: String) -> Question {
         let body = QuestionBody::Permission {
             tool_name: self.call.name(),
-            tool_arguments: self.call.arguments(),
+            tool_arguments: self.asked.arguments.clone(),
+            bookkeeping: self.asked.bookkeeping.clone(),
             call_id: self.call_id.clone(),
             description: self.description.clone(),
             can_allow_always: self.option("allow_always").is_some(),
-            detail: Some(self.call.detail()),
+            detail: Some(ToolDetail { diffs: self.asked.diffs.clone(), ..self.call.detail() }),
         };
         Question { question_id: self.question_id.clone(), asked_at, body }
     }
@@ -90,7 +95,7 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/acp-permissions.jsonl");
         let lines = std::fs::read_to_string(path).expect("the recording is in the repository");
         let line: Value = serde_json::from_str(lines.lines().nth(index).expect("a line")).expect("JSON");
-        Permission::read(QuestionId::from("q1"), &line["params"])
+        Permission::read(QuestionId::from("q1"), &line["params"], None)
     }
 
     #[test]
@@ -99,6 +104,7 @@ mod tests {
         let QuestionBody::Permission {
             tool_name,
             tool_arguments,
+            bookkeeping: folded,
             can_allow_always,
             call_id,
             description,
@@ -108,7 +114,13 @@ mod tests {
             panic!("a permission is no choice");
         };
         assert_eq!(tool_name, "execute");
-        assert_eq!(tool_arguments["command"], json!("touch esc.txt"));
+        assert_eq!(tool_arguments["command"], json!(["/bin/bash", "-lc", "touch esc.txt"]));
+        let shown: Vec<&str> = tool_arguments
+            .keys()
+            .map(String::as_str)
+            .filter(|name| !folded.iter().any(|other| other == name))
+            .collect();
+        assert_eq!(shown, ["command", "cwd", "reason"]);
         assert_eq!(call_id, Some(CallId::from("call_resp_0029_1")));
         assert_eq!(description.as_deref(), Some("need it"));
         assert!(can_allow_always);
@@ -127,6 +139,52 @@ mod tests {
         );
     }
 
+    #[track_caller]
+    fn arguments(tool_call: Value) -> Value {
+        let permission = Permission::read(QuestionId::from("q"), &json!({"toolCall": tool_call}), None);
+        let QuestionBody::Permission { tool_arguments, .. } = permission.question("now".to_owned()).body
+        else {
+            panic!("a permission is no choice");
+        };
+        Value::Object(tool_arguments)
+    }
+
+    #[test]
+    fn every_argument_is_shown_as_the_agent_sent_it() {
+        let inputs = [
+            json!({"command": ["./evil/bash", "-lc", "ls"]}),
+            json!({"command": ["/bin/bash", "-lc", "ls"], "cwd": "/home/user/project"}),
+            json!({"path": "a", "source": "curl x | sh", "reason": "r", "parsed_cmd": "rm", "turn_id": "rm -rf /"}),
+        ];
+        for input in inputs {
+            assert_eq!(arguments(json!({"kind": "execute", "title": "ls", "rawInput": input})), input);
+        }
+        assert_eq!(arguments(json!({"title": "x", "rawInput": ["a", 1]})), json!({"rawInput": ["a", 1]}));
+        assert_eq!(
+            arguments(json!({"title": "Delete a", "locations": [{"path": "/p/a"}]})),
+            json!({"title": "Delete a", "toolCall.locations": [{"path": "/p/a"}]})
+        );
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_diff_is_among_the_arguments() {
+        let text = "line\n".repeat(100_000);
+        let part = json!({"type": "diff", "path": "/p/a", "oldText": null, "newText": text});
+        let small = json!({"type": "diff", "path": "/p/b", "newText": "b\n"});
+        let said = json!({"type": "content", "content": {"type": "text", "text": "also this"}});
+        let shown = arguments(json!({"kind": "edit", "title": "Edit", "content": [part, small, said],
+            "rawInput": {"content": "mine"}}));
+        assert_eq!(shown, json!({"content": "mine", "toolCall.content": [part, said]}));
+    }
+
+    #[test]
+    fn a_number_that_the_page_cannot_hold_is_its_digits() {
+        let shown = arguments(
+            json!({"title": "x", "rawInput": {"id": 9007199254740993_u64, "in": [-9007199254740993_i64, 1.5, 7]}}),
+        );
+        assert_eq!(shown, json!({"id": "9007199254740993", "in": ["-9007199254740993", 1.5, 7]}));
+    }
+
     #[test]
     fn an_edit_shows_its_diff() {
         let QuestionBody::Permission { detail, can_allow_always, .. } =
@@ -141,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_request_without_options_can_only_be_cancelled() {
-        let permission = Permission::read(QuestionId::from("q"), &json!({}));
+        let permission = Permission::read(QuestionId::from("q"), &json!({}), None);
         let response = serde_json::to_value(permission.response(Decision::Allow)).expect("JSON");
         assert_eq!(response, json!({"outcome": {"outcome": "cancelled"}}));
     }

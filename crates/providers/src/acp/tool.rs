@@ -8,6 +8,9 @@ use crate::agent_tools::EDIT_TOOLS;
 use crate::diff;
 use crate::json::{list, number, object, optional_text, text};
 
+/// The shells that an agent runs its commands with.
+const SHELLS: [&str; 7] = ["bash", "sh", "zsh", "/bin/bash", "/usr/bin/bash", "/bin/sh", "/bin/zsh"];
+
 /// What ACP says about a call, gathered over its updates.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Call {
@@ -70,9 +73,12 @@ impl Call {
             .filter(|(name, _)| !bookkeeping.contains(&name.as_str()))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        // `["/bin/bash", "-lc", script]` is the script; any other command stays as it is, argument by argument.
-        if let Some([_, flag, script]) = arguments.get("command").and_then(Value::as_array).map(Vec::as_slice)
+        // `["/bin/bash", "-lc", script]` is the script; any other command stays as it is, argument by argument. A shell
+        // that lies anywhere else may be anything.
+        if let Some([Value::String(shell), flag, script]) =
+            arguments.get("command").and_then(Value::as_array).map(Vec::as_slice)
             && flag == "-lc"
+            && SHELLS.contains(&shell.as_str())
         {
             let script = script.clone();
             arguments.insert("command".to_owned(), script);
@@ -144,11 +150,25 @@ impl Call {
     }
 
     fn diffs(&self) -> Vec<FileDiff> {
+        self.changes(diff::between)
+    }
+
+    /// Returns what the call would change, each line of it.
+    pub(super) fn whole_diffs(&self) -> Vec<FileDiff> {
+        self.changes(diff::whole)
+    }
+
+    fn changes(&self, compare: impl Fn(&str, &str, &str) -> FileDiff) -> Vec<FileDiff> {
         self.content
             .iter()
             .filter(|part| text(part, "/type") == "diff")
-            .map(|part| diff::between(text(part, "/path"), text(part, "/oldText"), text(part, "/newText")))
+            .map(|part| compare(text(part, "/path"), text(part, "/oldText"), text(part, "/newText")))
             .collect()
+    }
+
+    /// Returns what the agent sent as the tool's input, as it came.
+    pub(super) fn input(&self) -> &Map<String, Value> {
+        &self.input
     }
 }
 

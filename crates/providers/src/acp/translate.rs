@@ -149,6 +149,11 @@ impl Translator {
         translated
     }
 
+    /// Returns what the running turn has told of a call.
+    pub(super) fn call(&self, call_id: &str) -> Option<&Call> {
+        self.turn.as_ref()?.calls.get(call_id).map(|open| &open.call)
+    }
+
     /// Shows the call that a permission is asked for: the agent tells of it only once it is allowed.
     pub fn asked(&mut self, timestamp: &str, tool_call: &Value) -> Vec<Translated> {
         let Some(turn) = &mut self.turn else { return Vec::new() };

@@ -25,12 +25,11 @@ pub fn kind(tool_name: &str) -> ToolKind {
 }
 
 /// Returns the detail of a call before it runs, for the permission dialog: what would be changed.
-pub fn of_call(tool_name: &str, arguments: &Map<String, Value>) -> ToolDetail {
-    let arguments = Value::Object(arguments.clone());
+pub fn of_call(tool_name: &str, arguments: &Value) -> ToolDetail {
     ToolDetail {
         kind: Some(kind(tool_name)),
-        title: optional_text(&arguments, "/description").map(str::to_owned),
-        diffs: proposed(tool_name, &arguments),
+        title: optional_text(arguments, "/description").map(str::to_owned),
+        diffs: proposed(tool_name, arguments),
         ..ToolDetail::default()
     }
 }
@@ -112,11 +111,11 @@ fn changed(result: &Value) -> Vec<FileDiff> {
 fn proposed(tool_name: &str, arguments: &Value) -> Vec<FileDiff> {
     let path = diff::path_of(arguments, &["/file_path", "/notebook_path"]);
     match tool_name {
-        "Write" => vec![diff::between(path, "", text(arguments, "/content"))],
-        "Edit" => vec![diff::between(path, text(arguments, "/old_string"), text(arguments, "/new_string"))],
+        "Write" => vec![diff::whole(path, "", text(arguments, "/content"))],
+        "Edit" => vec![diff::whole(path, text(arguments, "/old_string"), text(arguments, "/new_string"))],
         "MultiEdit" => crate::json::list(arguments, "/edits")
             .iter()
-            .map(|edit| diff::between(path, text(edit, "/old_string"), text(edit, "/new_string")))
+            .map(|edit| diff::whole(path, text(edit, "/old_string"), text(edit, "/new_string")))
             .collect(),
         _ => Vec::new(),
     }
@@ -127,10 +126,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    fn arguments(value: Value) -> Map<String, Value> {
-        value.as_object().cloned().unwrap_or_default()
-    }
 
     #[test]
     fn the_card_follows_from_the_tools_name() {
@@ -180,12 +175,9 @@ mod tests {
 
     #[test]
     fn a_permission_dialog_shows_what_would_change() {
-        let call = of_call(
-            "Edit",
-            &arguments(json!({"file_path": "/p/a", "old_string": "x", "new_string": "y\nz"})),
-        );
+        let call = of_call("Edit", &json!({"file_path": "/p/a", "old_string": "x", "new_string": "y\nz"}));
         assert_eq!((call.diffs[0].added, call.diffs[0].removed), (2, 1));
-        let shell = of_call("Bash", &arguments(json!({"command": "ls", "description": "list files"})));
+        let shell = of_call("Bash", &json!({"command": "ls", "description": "list files"}));
         assert_eq!(shell.title.as_deref(), Some("list files"));
     }
 }

@@ -107,7 +107,18 @@ impl Fake {
                 self.say(&text("the tool said A"));
                 self.answer(id, json!({"stopReason": "end_turn"}));
             }
-            "permission" => self.permission(id),
+            "permission" => {
+                // What comes after the word is the tool call that it asks for.
+                let given = said
+                    .trim_start()
+                    .strip_prefix("permission")
+                    .and_then(|json| serde_json::from_str(json).ok());
+                let usual = || {
+                    json!({"toolCallId": "c1", "kind": "execute", "title": "touch c",
+                        "rawInput": {"command": ["/bin/bash", "-lc", "touch c"]}})
+                };
+                self.permission(id, &given.unwrap_or_else(usual));
+            }
             _ => {
                 self.say(&text(&said));
                 self.update(json!({"sessionUpdate": "usage_update", "used": 10, "size": 100}));
@@ -116,11 +127,10 @@ impl Fake {
         }
     }
 
-    fn permission(&mut self, id: &Value) {
+    fn permission(&mut self, id: &Value, tool_call: &Value) {
         self.write(
             json!({"jsonrpc": "2.0", "id": "ask-1", "method": "session/request_permission", "params": {
-            "sessionId": SESSION, "toolCall": {"toolCallId": "c1", "kind": "execute", "title": "touch c",
-                "rawInput": {"command": ["/bin/bash", "-lc", "touch c"]}},
+            "sessionId": SESSION, "toolCall": tool_call,
             "options": [{"optionId": "yes", "name": "Yes", "kind": "allow_once"},
                 {"optionId": "no", "name": "No", "kind": "reject_once"}]}}),
         );

@@ -9,31 +9,35 @@ import { plural, shortPath } from '../../text/format'
 import { isGenerated, numbered } from '../../tools/diff'
 import { createFold } from '../folds'
 import { PathName } from '../PathName'
+import { Visible } from './Verbatim'
 
-/** How many lines stand open at first. */
+/** How many lines stand open at first, in the conversation and in a question. */
 const FIRST_LINES = 60
+const FIRST_WHOLE_LINES = 400
 const SIGNS = { context: ' ', added: '+', removed: '−' }
 
 export function Diff(props: {
   session: Session
   itemId: string
   diff: FileDiff
-  /** All of it, at once. */
+  /** For a question: nothing is left out, shortened or folded for being generated. */
   whole?: boolean
   /** The file and the counts are told elsewhere. */
   headless?: boolean
 }) {
   const projects = useProjects()
   const key = () => `diff ${props.itemId} ${props.diff.path}`
-  const [all, toggle] = createFold(props.session, key(), () => props.whole === true)
+  const [all, toggle] = createFold(props.session, key(), () => false)
   const [open, toggleOpen] = createFold(
     props.session,
     `${key()} open`,
     () => props.whole === true || !isGenerated(props.diff.path),
   )
   const total = () => props.diff.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0)
+  const first = () => (props.whole ? FIRST_WHOLE_LINES : FIRST_LINES)
+  const left = () => total() - first()
   const shown = () => {
-    let room = all() ? Number.POSITIVE_INFINITY : FIRST_LINES
+    let room = all() ? Number.POSITIVE_INFINITY : first()
     return props.diff.hunks.flatMap((hunk, index) => {
       const lines = numbered(hunk).slice(0, Math.max(0, room))
       room -= lines.length
@@ -45,9 +49,20 @@ export function Diff(props: {
       <Show when={!props.headless || !open()}>
         <figcaption class="diff-head">
           <Show when={!props.headless}>
-            <PathName
-              path={visible(shortPath(props.diff.path, projects.ofSession(props.session.sessionId)?.path))}
-            />
+            <Show
+              when={props.whole}
+              fallback={
+                <PathName
+                  path={visible(
+                    shortPath(props.diff.path, projects.ofSession(props.session.sessionId)?.path),
+                  )}
+                />
+              }
+            >
+              <span class="whole-path">
+                <Visible text={props.diff.path} />
+              </span>
+            </Show>
             <Counts added={props.diff.added} removed={props.diff.removed} />
           </Show>
           <Show when={!open()}>
@@ -72,7 +87,15 @@ export function Diff(props: {
                       <span class="sign">{SIGNS[line.kind]}</span>
                       <span class="content">
                         <For each={line.spans}>
-                          {span => (span.changed ? <mark>{visible(span.text)}</mark> : visible(span.text))}
+                          {span =>
+                            span.changed ? (
+                              <mark>
+                                <Visible text={span.text} />
+                              </mark>
+                            ) : (
+                              <Visible text={span.text} />
+                            )
+                          }
                         </For>
                         {'\n'}
                       </span>
@@ -84,9 +107,13 @@ export function Diff(props: {
           </For>
         </pre>
       </Show>
-      <Show when={open() && total() > FIRST_LINES && props.whole !== true}>
-        <button type="button" class="fold-button" onClick={toggle}>
-          {all() ? 'Show less' : `${plural(total() - FIRST_LINES, 'line')} more`}
+      <Show when={open() && left() > 0}>
+        <button type="button" class="fold-button" aria-expanded={all()} onClick={toggle}>
+          {all()
+            ? 'Show less'
+            : props.whole
+              ? `… ${plural(left(), 'more line')}`
+              : `${plural(left(), 'line')} more`}
         </button>
       </Show>
       <Show when={open() && props.diff.truncated}>

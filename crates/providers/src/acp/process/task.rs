@@ -19,6 +19,7 @@ use super::{Command, Event, Reply};
 use crate::acp::options::Offered;
 use crate::acp::permission::{self, Permission};
 use crate::acp::translate::{Translated, Translator, prompt_error};
+use crate::json::text;
 use crate::launch::exit_reason;
 use crate::timeouts::Timeouts;
 
@@ -85,8 +86,9 @@ impl Task {
             Event::Permission { params, reply } => {
                 self.n_questions += 1;
                 let question_id = QuestionId(format!("{}:q{}", self.session_id, self.n_questions));
-                let permission = Permission::read(question_id.clone(), &params);
                 let tool_call = params.get("toolCall").cloned().unwrap_or_default();
+                let known = self.translator.call(text(&tool_call, "/toolCallId"));
+                let permission = Permission::read(question_id.clone(), &params, known);
                 let timestamp = self.now();
                 let translated = self.translator.asked(&timestamp, &tool_call);
                 self.apply(translated).await;

@@ -4,10 +4,10 @@ use chartroom_protocol::ids::{CallId, QuestionId};
 use chartroom_protocol::session::{
     AnswerParams, ChoiceOption, ChoiceQuestion, Decision, Question, QuestionBody,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::claude::detail;
-use crate::json::{list, object, optional_text, text};
+use crate::json::{arguments_for_the_page, list, optional_text, text};
 
 /// What a refusal says to the model when the person said nothing.
 const REFUSED: &str = "The user refused this. Stop, and ask what to do instead.";
@@ -17,7 +17,8 @@ const REFUSED: &str = "The user refused this. Stop, and ask what to do instead."
 pub struct Permission {
     request_id: String,
     tool_name: String,
-    input: Map<String, Value>,
+    /// As it came; an object, unless the CLI is not what we know.
+    input: Value,
     call_id: Option<CallId>,
     description: Option<String>,
     /// What "always" would change in the CLI's permissions.
@@ -30,7 +31,7 @@ impl Permission {
         Self {
             request_id: request_id.to_owned(),
             tool_name: text(request, "/tool_name").to_owned(),
-            input: object(request.get("input")),
+            input: request.get("input").cloned().unwrap_or_default(),
             call_id: optional_text(request, "/tool_use_id").map(CallId::from),
             description: optional_text(request, "/description").map(str::to_owned),
             suggestions: list(request, "/permission_suggestions").to_vec(),
@@ -49,7 +50,8 @@ impl Permission {
         } else {
             QuestionBody::Permission {
                 tool_name: self.tool_name.clone(),
-                tool_arguments: self.input.clone(),
+                tool_arguments: arguments_for_the_page("input", Some(&self.input)),
+                bookkeeping: Vec::new(),
                 call_id: self.call_id.clone(),
                 description: self.description.clone(),
                 can_allow_always: !self.suggestions.is_empty(),
@@ -76,9 +78,11 @@ impl Permission {
         self.tool_name == "AskUserQuestion"
     }
 
-    fn updated_input(&self, params: &AnswerParams) -> Map<String, Value> {
+    fn updated_input(&self, params: &AnswerParams) -> Value {
         let mut input = self.input.clone();
-        if self.is_choice() {
+        if self.is_choice()
+            && let Some(input) = input.as_object_mut()
+        {
             let answers = params.answers.clone().unwrap_or_default();
             input.insert("answers".to_owned(), json!(answers));
         }
@@ -86,9 +90,8 @@ impl Permission {
     }
 }
 
-fn choices(input: &Map<String, Value>) -> Vec<ChoiceQuestion> {
-    let input = Value::Object(input.clone());
-    list(&input, "/questions")
+fn choices(input: &Value) -> Vec<ChoiceQuestion> {
+    list(input, "/questions")
         .iter()
         .map(|question| ChoiceQuestion {
             question: text(question, "/question").to_owned(),
@@ -140,6 +143,42 @@ mod tests {
         assert_eq!((tool_name.as_str(), can_allow_always), ("Bash", true));
         assert_eq!(Value::Object(tool_arguments), json!({"command": "touch c.txt", "description": "d"}));
         assert_eq!(call_id, Some(CallId::from("toolu_1")));
+    }
+
+    #[test]
+    fn what_would_be_changed_is_shown_whole_or_not_at_all() {
+        let diff = |input: Value| {
+            let permission = Permission::read("r", &json!({"tool_name": "Edit", "input": input}));
+            let QuestionBody::Permission { detail, .. } = permission.question("now".to_owned()).body else {
+                panic!("a permission is no choice");
+            };
+            detail.expect("an edit has a detail").diffs.remove(0)
+        };
+        let n_lines = |diff: &chartroom_protocol::upsert::FileDiff| {
+            diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>()
+        };
+        let edit = |path: &str, old: &str, new: &str| {
+            diff(json!({"file_path": path, "old_string": old, "new_string": new}))
+        };
+        // Lines that stay the same are arguments too, as are those of a lock file.
+        let far = |end: &str| format!("a\n{}{end}\n", "same\n".repeat(50));
+        assert_eq!(n_lines(&edit("a.txt", &far("b"), &far("c"))), 53);
+        assert_eq!(n_lines(&edit("Cargo.lock", "a\n", "b\n")), 2);
+        let line = &edit("a.js", "a", &format!("{}evil", " ".repeat(5_000))).hunks[0].lines[1];
+        assert!(line.spans[0].text.ends_with("evil"));
+        assert_eq!(edit("a", "x\r\n", "y\n").hunks[0].lines[0].spans[0].text, "x\r");
+        let long = edit("a.txt", "", &"x\n".repeat(100_000));
+        assert_eq!((n_lines(&long), long.added, long.truncated), (0, 100_000, true));
+    }
+
+    #[test]
+    fn arguments_that_are_no_object_are_shown_too() {
+        let permission = Permission::read("r", &json!({"tool_name": "mcp__a__b", "input": ["curl"]}));
+        let QuestionBody::Permission { tool_arguments, .. } = permission.question("now".to_owned()).body
+        else {
+            panic!("a permission is no choice");
+        };
+        assert_eq!(Value::Object(tool_arguments), json!({"input": ["curl"]}));
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub(super) fn permission(id: &str) -> Question {
         body: QuestionBody::Permission {
             tool_name: "Bash".to_owned(),
             tool_arguments: arguments.as_object().unwrap().clone(),
+            bookkeeping: Vec::new(),
             call_id: None,
             description: None,
             can_allow_always: true,
