@@ -450,7 +450,11 @@ diagnostics: Array<Diagnostic>,
 /**
  * Why the file was not checked: outside the workspace, missing, binary, no server for it.
  */
-refused?: string, };
+refused?: string, 
+/**
+ * How each of its servers took part, by id, then root. Without a current one the file is not known to be clean.
+ */
+servers?: Array<CheckOutcome>, };
 
 export type FileDiff = { 
 /**

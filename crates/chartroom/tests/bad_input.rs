@@ -77,6 +77,34 @@ fn every_tool_and_command_refuses_it_with_the_reason_and_starts_nothing() {
 }
 
 #[test]
+fn a_check_of_two_files_is_only_as_good_as_the_worse_of_them() {
+    let scene = Scene::trusted("good");
+    for (name, content) in [("clean.foo", "fine\n"), ("broken.foo", "ERR x\n"), ("a.xyz", "fine\n")] {
+        std::fs::write(scene.shop().join(name), content).unwrap();
+    }
+    for (files, code, says) in [
+        (&["shop/clean.foo"] as &[&str], 0, ""),
+        (&["shop/clean.foo", "shop/broken.foo"], 1, ""),
+        (&["shop/clean.foo", "shop/a.xyz"], 3, "a.xyz: no language server knows this kind of file"),
+        (&["shop/broken.foo", "shop/a.xyz"], 3, "a.xyz: no language server knows this kind of file"),
+        (&["shop/clean.foo", "shop/none.foo"], 3, "none.foo: the file does not exist"),
+    ] {
+        let (told, stdout, stderr) = scene.run(&[&["check", "--root", "shop"], files].concat());
+        assert_eq!(told, code, "{files:?}: {stdout}{stderr}");
+        assert!(stderr.contains(says), "{files:?}: {stderr}");
+        assert_eq!(stdout.contains("ERROR [1:1] x"), files.contains(&"shop/broken.foo"), "{stdout}");
+    }
+    // Its server does not come up, while the other file's answers.
+    let config = std::fs::read_to_string(&scene.config).unwrap();
+    let gone = "[lsp.servers.gone]\ncommand = \"/none/such\"\nextensions = [\".bar\"]\n";
+    std::fs::write(&scene.config, format!("{config}{gone}")).unwrap();
+    std::fs::write(scene.shop().join("b.bar"), "fine\n").unwrap();
+    let (code, stdout, stderr) = scene.run(&["check", "--root", "shop", "shop/clean.foo", "shop/b.bar"]);
+    assert_eq!((code, stdout.as_str()), (3, ""), "{stderr}");
+    assert!(stderr.contains("b.bar: gone: "), "{stderr}");
+}
+
+#[test]
 fn blanks_umlauts_and_carriage_returns_are_no_trouble() {
     let scene = Scene::trusted("good");
     let mut agent = scene.agent();

@@ -28,6 +28,7 @@ mod pull;
 pub(crate) mod state;
 pub(crate) mod wire;
 
+pub(crate) use collect::Collected;
 pub(crate) use initialize::Capabilities;
 
 use freshness::Touch;

@@ -78,8 +78,13 @@ impl Orchestrator {
 
     /// Every known file with its diagnostics, by path: what the servers hold now.
     pub fn diagnostics(&self) -> DiagnosticsResponse {
+        self.diagnostics_of(self.clients())
+    }
+
+    /// What these servers hold.
+    fn diagnostics_of(&self, clients: impl IntoIterator<Item = Arc<Client>>) -> DiagnosticsResponse {
         let mut files: BTreeMap<PathBuf, Vec<Arc<Client>>> = BTreeMap::new();
-        for client in self.clients() {
+        for client in clients {
             for file in client.known() {
                 files.entry(file).or_default().push(client.clone());
             }

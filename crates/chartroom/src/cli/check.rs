@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use chartroom_lsp::render::{Limits, blocks};
-use chartroom_protocol::lsp::{CheckParams, CheckResponse, FileText, Freshness, ServerOutcome, Severity};
+use chartroom_protocol::lsp::{
+    CheckParams, CheckResponse, FileDiagnostics, FileText, Freshness, ServerOutcome, Severity,
+};
 
 use super::{answer, workspace};
 use crate::exit::{Failure, Outcome};
@@ -80,32 +82,40 @@ fn report(response: &CheckResponse, limits: Limits, as_json: bool) -> Result<Out
     Ok(if clean { Outcome::Done } else { Outcome::NotOk })
 }
 
-/// Returns why a file was not checked, if one was not.
+/// Returns which files were not checked and why, if one was not.
 fn unchecked(response: &CheckResponse) -> Option<String> {
-    if let Some(file) = response.files.iter().find(|file| file.refused.is_some()) {
-        return Some(format!("{}: {}", file.file, file.refused.as_deref().unwrap_or_default()));
-    }
-    let fresh = response
-        .servers
-        .iter()
-        .any(|server| matches!(server.outcome, ServerOutcome::Answered { freshness: Freshness::Current }));
-    if fresh {
-        return None;
-    }
     let reasons: Vec<String> = response
-        .servers
+        .files
         .iter()
-        .map(|server| match &server.outcome {
-            ServerOutcome::Answered { .. } => format!("{} did not answer in time; try again", server.id),
+        .filter_map(|file| Some(format!("{}: {}", file.file, why_unchecked(file)?)))
+        .collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// Returns why nothing is known of a file now, unless one of its servers has looked at it as it is.
+fn why_unchecked(file: &FileDiagnostics) -> Option<String> {
+    if let Some(reason) = &file.refused {
+        return Some(reason.clone());
+    }
+    let mut reasons = Vec::new();
+    for server in &file.servers {
+        reasons.push(match &server.outcome {
+            ServerOutcome::Answered { freshness: Freshness::Current } => return None,
+            ServerOutcome::Answered { freshness: Freshness::Loading } => {
+                format!("{} is still loading the project; try again", server.id)
+            }
+            ServerOutcome::Answered { freshness: Freshness::TimedOut } => {
+                format!("{} did not answer in time; try again", server.id)
+            }
             ServerOutcome::Absent { reason, hint, .. } => {
                 let reason = reason.as_deref().unwrap_or("it is not available");
                 let hint = hint.as_deref().map(|hint| format!(", try `{hint}`")).unwrap_or_default();
                 format!("{}: {reason}{hint}", server.id)
             }
-        })
-        .collect();
+        });
+    }
     Some(if reasons.is_empty() {
-        "no language server is there for these files".to_owned()
+        "no language server is there for this file".to_owned()
     } else {
         reasons.join("; ")
     })

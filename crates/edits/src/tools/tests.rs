@@ -40,7 +40,7 @@ fn diagnostics(file: &str, messages: &[(&'static str, &'static str)]) -> FileDia
             source: None,
         })
         .collect();
-    FileDiagnostics { file: file.to_owned(), diagnostics, refused: None }
+    FileDiagnostics { file: file.to_owned(), diagnostics, refused: None, servers: Vec::new() }
 }
 
 impl Checker for &Scripted {

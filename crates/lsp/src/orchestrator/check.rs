@@ -15,8 +15,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::slot::{NoClient, Slot};
 use super::{Orchestrator, merge};
-use crate::client::Client;
-use crate::client::wire::Finding;
+use crate::client::{Client, Collected};
 use crate::content;
 use crate::launch::Absent;
 
@@ -33,8 +32,32 @@ type Task<'a> = (Arc<Slot>, Vec<&'a Source>);
 /// What one server brought.
 struct Part {
     client: Option<Arc<Client>>,
-    findings: BTreeMap<PathBuf, Vec<Finding>>,
+    /// For each of its files.
+    collected: BTreeMap<PathBuf, Collected>,
     outcome: CheckOutcome,
+}
+
+impl Part {
+    /// A server that brought nothing.
+    fn without_client(files: &[&Source], outcome: CheckOutcome) -> Self {
+        Self { client: None, collected: unanswered(files), outcome }
+    }
+
+    /// How the server took part for one of its files; nothing when the file is none of them.
+    fn outcome_of(&self, file: &Path) -> Option<CheckOutcome> {
+        let freshness = self.collected.get(file)?.freshness;
+        let mut of_file = self.outcome.clone();
+        if let ServerOutcome::Answered { freshness: worst } = &mut of_file.outcome {
+            *worst = freshness;
+        }
+        Some(of_file)
+    }
+}
+
+/// A server that cannot run, and the files it would have looked at.
+struct AbsentServer<'a> {
+    outcome: CheckOutcome,
+    files: BTreeSet<&'a Path>,
 }
 
 impl Orchestrator {
@@ -72,28 +95,30 @@ impl Orchestrator {
         let parts = join_all(checks).await;
         for source in &sources {
             let of_file = parts.iter().filter_map(|part| {
-                let findings = part.findings.get(&source.file)?.clone();
+                let findings = part.collected.get(&source.file)?.findings.clone();
                 Some((part.client.as_deref()?, findings))
             });
             let diagnostics = merge::merge(&self.root, &source.file, &source.relative, of_file, severities);
             self.metrics.checked(&source.relative, diagnostics.len());
             if let Some(file) = files.iter_mut().find(|file| file.file == source.relative) {
                 file.diagnostics = diagnostics;
-            }
-        }
-        for file in &mut files {
-            let known = sources.iter().find(|source| source.relative == file.file);
-            if let Some(source) = known
-                && self.registry.for_file(&source.file).is_empty()
-            {
-                file.refused = Some("no language server knows this kind of file".to_owned());
+                let absent = absent.iter().filter(|absent| absent.files.contains(source.file.as_path()));
+                let absent = absent.map(|absent| absent.outcome.clone());
+                file.servers =
+                    by_id(parts.iter().filter_map(|part| part.outcome_of(&source.file)).chain(absent));
+                if self.registry.for_file(&source.file).is_empty() {
+                    file.refused = Some("no language server knows this kind of file".to_owned());
+                }
             }
         }
         self.epoch.send_modify(|epoch| *epoch += 1);
-        let mut servers: Vec<CheckOutcome> =
-            parts.into_iter().map(|part| part.outcome).chain(absent).collect();
-        servers.sort_by(|a, b| (&a.id, &a.root).cmp(&(&b.id, &b.root)));
-        CheckResponse { others: self.others(params.scope, &files), files, servers, epoch: self.epoch() }
+        let others = match params.scope {
+            CheckScope::Files => Vec::new(),
+            CheckScope::Project => self.others(&parts, &files),
+        };
+        let outcomes = parts.into_iter().map(|part| part.outcome);
+        let servers = by_id(outcomes.chain(absent.into_iter().map(|absent| absent.outcome)));
+        CheckResponse { others, files, servers, epoch: self.epoch() }
     }
 
     /// Every path goes through here, whoever sent it; nothing is started for a file that does not come out.
@@ -135,9 +160,9 @@ impl Orchestrator {
     }
 
     /// Returns the slots that serve these files, started if need be, and the servers that cannot run.
-    fn slots_of<'a>(&self, sources: &'a [Source]) -> (Vec<Task<'a>>, Vec<CheckOutcome>) {
+    fn slots_of<'a>(&self, sources: &'a [Source]) -> (Vec<Task<'a>>, Vec<AbsentServer<'a>>) {
         let mut slots: BTreeMap<super::Key, (Arc<Slot>, Vec<&Source>)> = BTreeMap::new();
-        let mut absent: BTreeMap<(String, String), CheckOutcome> = BTreeMap::new();
+        let mut absent: BTreeMap<(String, String), AbsentServer<'_>> = BTreeMap::new();
         for source in sources {
             for (server, project) in self.servers_of(&source.file) {
                 match self.slot(server, &project) {
@@ -147,9 +172,12 @@ impl Orchestrator {
                     }
                     Err(why) => {
                         let root = self.relative_root(&project);
-                        absent
-                            .entry((server.id.clone(), root.clone()))
-                            .or_insert_with(|| outcome(&server.id, &root, absence(why)));
+                        let entry = absent.entry((server.id.clone(), root.clone()));
+                        let entry = entry.or_insert_with(|| AbsentServer {
+                            outcome: outcome(&server.id, &root, absence(why)),
+                            files: BTreeSet::new(),
+                        });
+                        entry.files.insert(&source.file);
                     }
                 }
             }
@@ -174,32 +202,26 @@ impl Orchestrator {
         let _touching = slot.touching();
         let root = self.relative_root(&slot.key.root);
         let part = match slot.ready(deadline).await {
-            Err(NoClient::Starting) => Part {
-                client: None,
-                findings: BTreeMap::new(),
-                outcome: outcome(
-                    &slot.key.id,
-                    &root,
-                    absence(Absent {
-                        status: ServerState::Starting,
-                        reason: "the server is still starting".to_owned(),
-                        hint: None,
-                    }),
-                ),
-            },
-            Err(NoClient::Absent(why)) => Part {
-                client: None,
-                findings: BTreeMap::new(),
-                outcome: outcome(&slot.key.id, &root, absence(why)),
-            },
+            Err(NoClient::Starting) => {
+                let why = Absent {
+                    status: ServerState::Starting,
+                    reason: "the server is still starting".to_owned(),
+                    hint: None,
+                };
+                Part::without_client(sources, outcome(&slot.key.id, &root, absence(why)))
+            }
+            Err(NoClient::Absent(why)) => {
+                Part::without_client(sources, outcome(&slot.key.id, &root, absence(why)))
+            }
             Ok(client) => {
-                let (findings, freshness) = self.collect_on(&client, sources, scope, deadline).await;
+                let collected = self.collect_on(&client, sources, scope, deadline).await;
+                let freshness = worst(&collected);
                 // A server that died meanwhile has nothing to say, and the outcome tells why.
                 let told = match slot.now() {
                     Err(NoClient::Absent(why)) => absence(why),
                     Ok(_) | Err(NoClient::Starting) => ServerOutcome::Answered { freshness },
                 };
-                Part { client: Some(client), findings, outcome: outcome(&slot.key.id, &root, told) }
+                Part { client: Some(client), collected, outcome: outcome(&slot.key.id, &root, told) }
             }
         };
         let timed_out =
@@ -214,12 +236,12 @@ impl Orchestrator {
         sources: &[&Source],
         scope: CheckScope,
         deadline: Instant,
-    ) -> (BTreeMap<PathBuf, Vec<Finding>>, Freshness) {
+    ) -> BTreeMap<PathBuf, Collected> {
         let changed: BTreeSet<PathBuf> = sources.iter().map(|source| source.file.clone()).collect();
         // Everything is sent before anything is waited for: twenty files are not twenty time-outs.
         let texts = sources.iter().map(|source| (source.file.clone(), source.text.clone())).collect();
         let Ok(Ok(touches)) = timeout_at(deadline, client.touch(texts)).await else {
-            return (BTreeMap::new(), Freshness::TimedOut);
+            return unanswered(sources);
         };
         let importers = async {
             if scope == CheckScope::Project {
@@ -228,25 +250,18 @@ impl Orchestrator {
         };
         let collected = join_all(touches.iter().map(|touch| client.collect(touch, deadline)));
         let (collected, ()) = tokio::join!(collected, importers);
-        let worst = collected.iter().map(|one| one.freshness).max_by_key(|freshness| match freshness {
-            Freshness::Current => 0,
-            Freshness::Loading => 1,
-            Freshness::TimedOut => 2,
-        });
-        let findings = touches.into_iter().zip(collected);
-        let findings = findings.map(|(touch, collected)| (touch.file, collected.findings)).collect();
-        (findings, worst.unwrap_or(Freshness::Current))
+        touches.into_iter().map(|touch| touch.file).zip(collected).collect()
     }
 
-    /// Other broken files: the known ones that were not asked for.
-    fn others(&self, scope: CheckScope, files: &[FileDiagnostics]) -> Vec<FileDiagnostics> {
-        if scope == CheckScope::Files {
-            return Vec::new();
-        }
-        self.diagnostics()
+    /// Other broken files: those that are known to the servers that took part and were not asked for. A server that
+    /// knows nothing of what was written has nothing to add to it.
+    fn others(&self, parts: &[Part], files: &[FileDiagnostics]) -> Vec<FileDiagnostics> {
+        let ids: BTreeSet<&str> = parts.iter().map(|part| part.outcome.id.as_str()).collect();
+        let clients = self.clients().into_iter().filter(|client| ids.contains(client.server.id.as_str()));
+        self.diagnostics_of(clients)
             .into_iter()
             .filter(|(relative, _)| files.iter().all(|file| file.file != *relative))
-            .map(|(file, diagnostics)| FileDiagnostics { file, diagnostics, refused: None })
+            .map(|(file, diagnostics)| FileDiagnostics { diagnostics, ..clean(&file) })
             .collect()
     }
 
@@ -260,7 +275,29 @@ impl Orchestrator {
 }
 
 fn clean(file: &str) -> FileDiagnostics {
-    FileDiagnostics { file: file.to_owned(), diagnostics: Vec::new(), refused: None }
+    FileDiagnostics { file: file.to_owned(), diagnostics: Vec::new(), refused: None, servers: Vec::new() }
+}
+
+/// The files of a server that said nothing about any of them.
+fn unanswered(files: &[&Source]) -> BTreeMap<PathBuf, Collected> {
+    let nothing = || Collected { findings: Vec::new(), freshness: Freshness::TimedOut };
+    files.iter().map(|source| (source.file.clone(), nothing())).collect()
+}
+
+/// How far a server can be believed about all of its files.
+fn worst(collected: &BTreeMap<PathBuf, Collected>) -> Freshness {
+    let worst = collected.values().map(|one| one.freshness).max_by_key(|freshness| match freshness {
+        Freshness::Current => 0,
+        Freshness::Loading => 1,
+        Freshness::TimedOut => 2,
+    });
+    worst.unwrap_or(Freshness::Current)
+}
+
+fn by_id(outcomes: impl Iterator<Item = CheckOutcome>) -> Vec<CheckOutcome> {
+    let mut outcomes: Vec<CheckOutcome> = outcomes.collect();
+    outcomes.sort_by(|a, b| (&a.id, &a.root).cmp(&(&b.id, &b.root)));
+    outcomes
 }
 
 fn outcome(id: &str, root: &str, outcome: ServerOutcome) -> CheckOutcome {

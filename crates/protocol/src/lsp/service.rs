@@ -129,6 +129,9 @@ pub struct FileDiagnostics {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub refused: Option<String>,
+    /// How each of its servers took part, by id, then root. Without a current one the file is not known to be clean.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<CheckOutcome>,
 }
 
 /// What one server contributed to a check.

@@ -145,11 +145,17 @@ fn the_answer_of_a_check_tells_what_each_server_did() {
                 file: "a.ts".into(),
                 diagnostics: vec![full_diagnostic()],
                 refused: None,
+                servers: vec![CheckOutcome {
+                    id: "typescript".into(),
+                    root: ".".into(),
+                    outcome: ServerOutcome::Answered { freshness: Freshness::Current },
+                }],
             }],
             others: vec![FileDiagnostics {
                 file: "b.ts".into(),
                 diagnostics: vec![],
                 refused: Some("no".into()),
+                servers: vec![],
             }],
             servers: vec![
                 CheckOutcome {
@@ -170,7 +176,7 @@ fn the_answer_of_a_check_tells_what_each_server_did() {
             epoch: 4,
         },
         expect![[
-            r#"{"files":[{"file":"a.ts","diagnostics":[{"file":"src/a.ts","line":42,"character":5,"severity":"error","message":"Type 'string' is not assignable to type 'Array&lt;number&gt;'.","code":2322,"source":"ts"}]}],"others":[{"file":"b.ts","diagnostics":[],"refused":"no"}],"servers":[{"id":"eslint","root":".","outcome":"absent","status":"broken","reason":"exited"},{"id":"typescript","root":".","outcome":"answered","freshness":"current"}],"epoch":4}"#
+            r#"{"files":[{"file":"a.ts","diagnostics":[{"file":"src/a.ts","line":42,"character":5,"severity":"error","message":"Type 'string' is not assignable to type 'Array&lt;number&gt;'.","code":2322,"source":"ts"}],"servers":[{"id":"typescript","root":".","outcome":"answered","freshness":"current"}]}],"others":[{"file":"b.ts","diagnostics":[],"refused":"no"}],"servers":[{"id":"eslint","root":".","outcome":"absent","status":"broken","reason":"exited"},{"id":"typescript","root":".","outcome":"answered","freshness":"current"}],"epoch":4}"#
         ]],
     );
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chartroom_protocol::lsp::{CheckParams, CheckScope, FileText, Freshness, ServerOutcome};
 use serde_json::json;
 
 use crate::fake::{Behaviour, Rehearsal};
@@ -58,6 +59,64 @@ async fn bad_files_start_nothing() {
         assert_eq!(rehearsal.check(path).await, Vec::<String>::new(), "{path}");
     }
     assert_eq!(rehearsal.fakes.n_launched(), 0);
+}
+
+fn check_of(files: &[&str], scope: CheckScope) -> CheckParams {
+    let files = files.iter().map(|file| FileText { file_path: (*file).to_owned(), text: None });
+    CheckParams { files: files.collect(), scope, ..CheckParams::default() }
+}
+
+// REQ-DIAG-045
+#[tokio::test(start_paused = true)]
+async fn a_write_that_concerns_no_server_tells_of_no_other_file() {
+    let servers = [("alpha", Behaviour::default()), ("gamma", Behaviour::default())];
+    let fixture = "//- old.foo\nERR old\n//- README.md\nx\n//- a.xyz\nx\n//- b.bar\nfine\n//- ok.foo\nfine\n";
+    let rehearsal = Rehearsal::new(fixture, &servers);
+    std::fs::write(rehearsal.project.path("binary.foo"), b"ERR a\0b").unwrap();
+    rehearsal.check("old.foo").await;
+    for (written, others) in [
+        ("README.md", &[] as &[&str]),
+        ("a.xyz", &[]),
+        ("binary.foo", &[]),
+        // Another server's file: it cannot have broken this one.
+        ("b.bar", &[]),
+        ("ok.foo", &["old.foo"]),
+    ] {
+        let response = rehearsal.orchestrator.check(check_of(&[written], CheckScope::Project)).await;
+        let told: Vec<_> = response.others.iter().map(|file| file.file.as_str()).collect();
+        assert_eq!(told, others, "{written}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_file_of_a_check_has_its_own_result() {
+    let servers = [("alpha", Behaviour::default()), ("beta", Behaviour::silent())];
+    let fixture = "//- a.foo\nERR a\n//- b.bar\nfine\n//- c.xyz\nfine\n";
+    let rehearsal = Rehearsal::new(fixture, &servers);
+    let files = ["a.foo", "b.bar", "c.xyz"];
+    let response = rehearsal.orchestrator.check(check_of(&files, CheckScope::Files)).await;
+    let told: Vec<String> = response
+        .files
+        .iter()
+        .map(|file| {
+            let servers = file.servers.iter().map(|server| match &server.outcome {
+                ServerOutcome::Answered { freshness: Freshness::Current } => format!("{} current", server.id),
+                ServerOutcome::Answered { .. } => format!("{} late", server.id),
+                ServerOutcome::Absent { status, .. } => format!("{} {}", server.id, status.as_str()),
+            });
+            let servers: Vec<String> = servers.collect();
+            let refused = file.refused.as_deref().unwrap_or("checked");
+            format!("{}: {} ({refused})", file.file, servers.join(", "))
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "a.foo: alpha current, beta late (checked)",
+            "b.bar: gamma unavailable (checked)",
+            "c.xyz:  (no language server knows this kind of file)",
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -21,7 +21,7 @@ fn file(path: &str, lines: impl IntoIterator<Item = u32>) -> FileDiagnostics {
         .into_iter()
         .map(|line| Diagnostic { file: path.to_owned(), ..diagnostic(line, &format!("wrong {line}")) })
         .collect();
-    FileDiagnostics { file: path.to_owned(), diagnostics, refused: None }
+    FileDiagnostics { file: path.to_owned(), diagnostics, refused: None, servers: Vec::new() }
 }
 
 fn n_lines(text: &str) -> usize {
