@@ -193,6 +193,18 @@ export async function until(what, holds) {
   }
 }
 
+/** Asks the server as the page does. */
+export const ask = (page, method, path, body) =>
+  page.evaluate(
+    async ([method, path, body]) => {
+      const headers = { 'x-chartroom-key': localStorage.getItem('chartroom.key') }
+      if (body !== undefined) headers['content-type'] = 'application/json'
+      const answer = await fetch(path, { method, headers, body })
+      return answer.json()
+    },
+    [method, path, body === undefined ? undefined : JSON.stringify(body)],
+  )
+
 // What stories do in the page, in its own words.
 
 export const openSession = (page, title) =>

@@ -1,6 +1,17 @@
 // The whole way: real Chromium, the real server, the real claude and codex-acp, a scripted model API.
 
-import { agentTexts, check, equal, idle, openFound, openSession, send, start, story } from './harness.mjs'
+import {
+  agentTexts,
+  ask,
+  check,
+  equal,
+  idle,
+  openFound,
+  openSession,
+  send,
+  start,
+  story,
+} from './harness.mjs'
 
 const AGENTS = {
   claude: {
@@ -264,12 +275,9 @@ story(
     await real.model.reached('hold')
     await send(page, '[[say:second]]')
     await page.locator('.queued').waitFor()
-    await page.evaluate(async () => {
-      const { projects } = await (await fetch('/api/project')).json()
-      const list = await (await fetch(`/api/session/list?projectId=${projects[0].projectId}`)).json()
-      const body = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
-      await fetch(`/api/session/${list.sessions[0].sessionId}/kill`, body)
-    })
+    const { projects } = await ask(page, 'GET', '/api/project')
+    const list = await ask(page, 'GET', `/api/session/list?projectId=${projects[0].projectId}`)
+    await ask(page, 'POST', `/api/session/${list.sessions[0].sessionId}/kill`, {})
     await page.getByText('The queue waits: you have ended this session').waitFor()
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.locator('.message.agent', { hasText: 'second' }).waitFor()
@@ -304,10 +312,7 @@ story(
     await page.locator('.connection-lost').waitFor()
     const took = (await page.evaluate(() => globalThis.lostAt)) - killedAt
     await real.start()
-    // A new start has a new key. Once the browser has it, through the new address, the page goes on by itself.
-    await page.getByText('The server was started anew.').waitFor()
-    const door = await page.context().newPage()
-    await door.goto(real.url)
+    // The browser is still let in, and the page goes on by itself.
     await page.locator('.connection-lost').waitFor({ state: 'detached' })
     await page.locator('.message.agent', { hasText: 'words of before' }).waitFor()
     await page.locator('.turn-error').waitFor()
@@ -335,7 +340,7 @@ story('real: a second browser follows the same session', 'real', async stage => 
   const real = await stage.real()
   const one = await stage.page(real.url)
   await start(one, 'Claude Code')
-  // The launch code is good for one browser; the second one gets the first one's cookie, as a copied profile would.
+  // The launch code is good for one browser; the second one gets the first one's keys, as a copied profile would.
   const state = await one.context().storageState()
   const two = await stage.page(new URL('/', real.url).href, { storageState: state })
   await send(one, '[[gate:shared]]')

@@ -3,7 +3,7 @@
 import { symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { writeClaudeSession } from './claudeFile.mjs'
-import { check, equal, idle, openFound, openSession, send, start, story, TOOLS } from './harness.mjs'
+import { ask, check, equal, idle, openFound, openSession, send, start, story, TOOLS } from './harness.mjs'
 
 const LSP = '[lsp]\nfirstTouchTimeout = 120000\ndiagnosticTimeout = 60000'
 const BROKEN = "export const price: number = 'ten'\nexport const name: string = 10\n"
@@ -45,9 +45,7 @@ async function toldToModel(real) {
 
 /** A link for another browser. */
 async function link(page) {
-  const { code } = await page.evaluate(() =>
-    fetch('/api/launch', { method: 'POST' }).then(answer => answer.json()),
-  )
+  const { code } = await ask(page, 'POST', '/api/launch')
   return `${new URL(page.url()).origin}/?token=${code}`
 }
 

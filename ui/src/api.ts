@@ -1,5 +1,6 @@
 // The HTTP side of the server: one function per route, errors as a value that names the server's code.
 
+import { keyHeaders } from './key'
 import type {
   AgentListResponse,
   ContextResponse,
@@ -36,8 +37,8 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
       method,
       credentials: 'same-origin',
       ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        ? { headers: keyHeaders() }
+        : { body: JSON.stringify(body), headers: { ...keyHeaders(), 'content-type': 'application/json' } }),
     })
   } catch {
     throw new ApiError(0, 'UNREACHABLE', 'the server does not answer')

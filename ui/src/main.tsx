@@ -8,6 +8,8 @@ import './styles/inspector.css'
 import './styles/foot.css'
 import { render } from 'solid-js/web'
 import { App } from './App'
+import { enter } from './key'
 
+await enter()
 const root = document.getElementById('root')
 if (root) render(() => <App />, root)

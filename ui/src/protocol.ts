@@ -420,6 +420,18 @@ changed?: boolean, };
 
 export type DoneResponse = Record<symbol, never>;
 
+export type EnterParams = { 
+/**
+ * The code that the launch link left in the address, behind the `#`.
+ */
+code: string, };
+
+export type EnterResponse = { 
+/**
+ * What every request of the page carries beside its cookie.
+ */
+key: string, };
+
 export type ErrorBody = { 
 /**
  * Says which kind of failure it is; clients decide by it.

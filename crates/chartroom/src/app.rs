@@ -90,6 +90,7 @@ impl App {
         for note in &notes {
             tracing::warn!("{note}");
         }
+        let access = Access::open(token, &data)?;
         let index = index::serve(&config, &data, &gate)?;
         let language_services = UsedServices::of(language::pool(&config.lsp, &data, &gate, program.clone()));
         let parts = AgentToolsParts {
@@ -101,7 +102,7 @@ impl App {
         Ok(Self {
             inner: Arc::new(Inner {
                 index,
-                access: Arc::new(Access::new(token)),
+                access: Arc::new(access),
                 projects: Projects::new(opened.store.clone(), gate.clone()),
                 sessions: SessionService::new(
                     opened.store,

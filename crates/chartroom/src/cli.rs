@@ -50,8 +50,8 @@ pub struct Cli {
 pub enum Command {
     /// Serve the workbench (what `chartroom` alone does)
     Serve(serve::Args),
-    /// Print a new one-time link to the workbench that runs already
-    Link,
+    /// Print a new one-time link to the workbench that runs already; list the browsers, or put them out
+    Link(link::Args),
     /// Trust a folder, take trust back, or list what is trusted
     Trust(trust::Args),
     /// Register the MCP server (and the hook) in a client's own config
@@ -110,7 +110,7 @@ impl Cli {
     fn run(self) -> Result<Outcome, Failure> {
         match self.command.unwrap_or(Command::Serve(self.serve)) {
             Command::Serve(args) => serve::run(args),
-            Command::Link => link::run(),
+            Command::Link(args) => link::run(&args),
             Command::Trust(args) => trust::run(&args),
             Command::Install(args) => install::run(&args, install::Act::Install),
             Command::Uninstall(args) => install::run(&args, install::Act::Uninstall),

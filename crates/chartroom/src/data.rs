@@ -2,8 +2,13 @@
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+/// Far above what any private file of ours has.
+const MAX_PRIVATE: u64 = 1024 * 1024;
 
 /// A data folder that cannot be used. Each message is one sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -112,6 +117,34 @@ impl DataFolder {
             file.persist(&path).map_err(|error| error.error)
         };
         write().map(drop).map_err(|source| DataError::Unwritable { path: path.clone(), source })
+    }
+
+    /// Reads the text of `name`, up to a megabyte. A link, a device, or a file that others could write is an error.
+    pub fn read_private(&self, name: &str) -> io::Result<String> {
+        let refused = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+        let flags = i32::try_from(OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits())
+            .map_err(|_| refused("it cannot be opened safely"))?;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(self.path.join(name))?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() || metadata.len() > MAX_PRIVATE {
+            return Err(refused("it is no file of ours"));
+        }
+        if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
+            return Err(refused("others could write to it"));
+        }
+        let mut text = String::new();
+        file.take(MAX_PRIVATE).read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    /// Removes `name` for good; one that is not there is removed already.
+    pub fn remove(&self, name: &str) -> Result<(), DataError> {
+        let path = self.file(name)?;
+        let remove = || match std::fs::remove_file(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result.and_then(|()| File::open(&self.path)?.sync_all()),
+        };
+        remove().map_err(|source| DataError::Unwritable { path: path.clone(), source })
     }
 
     /// Returns the origin (`http://127.0.0.1:4747`) of the server that runs on this folder, if one does.

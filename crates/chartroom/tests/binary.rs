@@ -170,10 +170,22 @@ fn secrets_are_in_no_log_no_argument_and_no_answer() {
     let cookie = cookie.split(';').next().unwrap().to_owned();
     assert!(!entered.contains(&code) && !entered.contains(token), "{entered}");
     let origin = format!("http://{}", server.host());
+    let enter = entered.lines().find_map(|line| line.strip_prefix("location: /#enter=")).unwrap().to_owned();
+    let json = ("content-type", "application/json");
+    let answer = server.request(
+        "POST",
+        "/api/enter",
+        &[("cookie", &cookie), ("origin", &origin), json],
+        &format!("{{\"code\":\"{enter}\"}}"),
+    );
+    let key = answer.split("\"key\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let mut answers = String::new();
     for (method, path) in [("GET", "/"), ("GET", "/api/health"), ("POST", "/api/launch"), ("GET", "/metrics")]
     {
-        answers.push_str(&server.request(method, path, &[("cookie", &cookie), ("origin", &origin)], ""));
+        let browser = [("cookie", cookie.as_str()), ("origin", &origin), ("x-chartroom-key", &key)];
+        let answer = server.request(method, path, &browser, "");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        answers.push_str(&answer);
         let bearer = format!("Bearer {token}");
         answers.push_str(&server.request(method, path, &[("authorization", &bearer)], ""));
     }
@@ -186,10 +198,15 @@ fn secrets_are_in_no_log_no_argument_and_no_answer() {
     let logs = text_of_files(&home.data().join("logs"));
     assert!(logs.contains("/api/health"), "the log has the requests:\n{logs}");
     let value = cookie.split_once('=').unwrap().1;
-    for secret in [token, code.as_str(), value] {
-        for (place, text) in
-            [("logs", &logs), ("stderr", &stderr), ("arguments", &arguments), ("answers", &answers)]
-        {
+    let kept = std::fs::read_to_string(home.data().join("devices.json")).unwrap();
+    for secret in [token, code.as_str(), value, enter.as_str(), key.as_str()] {
+        for (place, text) in [
+            ("logs", &logs),
+            ("stderr", &stderr),
+            ("arguments", &arguments),
+            ("answers", &answers),
+            ("devices.json", &kept),
+        ] {
             assert!(!text.contains(secret), "a secret is in the {place}");
         }
     }
@@ -205,6 +222,73 @@ fn link_prints_a_new_link_to_the_running_server() {
     let path = link.trim_end().strip_prefix(&format!("http://{}", server.host())).unwrap();
     assert!(server.request("GET", path, &[], "").starts_with("HTTP/1.1 303"));
     assert!(server.request("GET", path, &[], "").starts_with("HTTP/1.1 401"), "it opens once");
+}
+
+/// Lets a browser in and returns the headers of its page.
+fn let_in(server: &program::Server) -> [(&'static str, String); 3] {
+    let entered =
+        server.request("GET", &format!("/?token={}", server.code()), &[("user-agent", "Fox/1")], "");
+    let value = |name: &str| entered.lines().find_map(|line| line.strip_prefix(name)).unwrap().to_owned();
+    let cookie = value("set-cookie: ").split(';').next().unwrap().to_owned();
+    let origin = format!("http://{}", server.host());
+    let headers = [("cookie", cookie.as_str()), ("origin", &origin), ("content-type", "application/json")];
+    let code = value("location: /#enter=");
+    let answer = server.request("POST", "/api/enter", &headers, &format!("{{\"code\":\"{code}\"}}"));
+    let key = answer.split("\"key\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    [("cookie", cookie), ("origin", origin), ("x-chartroom-key", key)]
+}
+
+/// The status of a request with these headers.
+fn status(server: &program::Server, headers: &[(&'static str, String); 3]) -> String {
+    let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
+    server.request("GET", "/api/health", &headers, "")[9..12].to_owned()
+}
+
+#[test]
+fn browsers_are_listed_and_put_out_while_the_server_runs() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let browser = let_in(&server);
+    assert_eq!(status(&server, &browser), "200");
+    let (code, list, stderr) = home.run(&["link", "--list"]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    let (id, rest) = list.split_once("  ").unwrap();
+    assert_eq!(rest, "30 days left  Fox/1\n");
+    let unknown = (1, "no browser none was let in\n".to_owned(), String::new());
+    assert_eq!(home.run(&["link", "--revoke", "none"]), unknown);
+    assert_eq!(status(&server, &browser), "200");
+    let done = (0, "signed out 1 browser\n".to_owned(), String::new());
+    assert_eq!(home.run(&["link", "--revoke", id]), done);
+    assert_eq!(status(&server, &browser), "401");
+
+    let (_, unused, _) = home.run(&["link"]);
+    let path = unused.trim_end().strip_prefix(&format!("http://{}", server.host())).unwrap();
+    let none = (0, "signed out 0 browsers\n".to_owned(), String::new());
+    for args in [&["link", "--revoke"][..], &["link", "--revoke", "--all"], &["link", "--all"]] {
+        assert_eq!(home.run(args), none, "{args:?}");
+    }
+    assert!(server.request("GET", path, &[], "").starts_with("HTTP/1.1 401"), "the link is revoked too");
+    for args in [&["link", "--list", "--all"][..], &["link", "--revoke", "x", "--all"]] {
+        assert_eq!(home.run(args).0, 2, "{args:?}");
+    }
+}
+
+#[test]
+fn a_browser_that_was_let_in_stays_in_over_a_restart_until_it_is_put_out() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let port = server.host().split_once(':').unwrap().1.to_owned();
+    let browser = let_in(&server);
+    assert_eq!(server.stop().0, 0);
+    let start = || program::Server::start(home.command(&["serve", "--port", &port]));
+    let server = start();
+    assert_eq!(status(&server, &browser), "200");
+    assert_eq!(server.stop().0, 0);
+
+    assert_eq!(home.run(&["link", "--list"]).1.lines().count(), 1);
+    assert_eq!(home.run(&["link", "--revoke"]), (0, "signed out 1 browser\n".to_owned(), String::new()));
+    assert_eq!(home.run(&["link", "--list"]), (0, String::new(), String::new()));
+    assert_eq!(status(&start(), &browser), "401");
 }
 
 #[test]

@@ -17,10 +17,12 @@ async fn a_launch_link_becomes_a_cookie_once_and_leaves_the_address_bar() {
     let code = test.app.access().new_launch_code().unwrap();
     let link = format!("/?token={}", code.expose());
     let first = test.send("GET", &link, &[("host", HOST)], "").await;
-    assert_eq!((first.status, first.header("location")), (StatusCode::SEE_OTHER, "/"));
+    assert_eq!(first.status, StatusCode::SEE_OTHER);
+    assert!(first.header("location").starts_with("/#enter="), "{}", first.header("location"));
+    assert!(!first.header("location").contains(code.expose()), "the page's code is one of its own");
     let cookie = first.header("set-cookie").to_owned();
     assert!(cookie.starts_with("chartroom_4747="), "{cookie}");
-    assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
+    assert!(cookie.ends_with("; Max-Age=2592000; HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
     assert!(!cookie.contains(code.expose()), "the cookie is a key of its own");
 
     let key = cookie.split(';').next().unwrap();
@@ -51,7 +53,7 @@ async fn a_link_from_another_place_enters_by_a_page_of_our_own() {
     ];
     let answer = test.send("GET", &format!("/?token={}", code.expose()), &headers, "").await;
     assert_eq!(answer.status, StatusCode::OK);
-    assert!(answer.text.contains("http-equiv=\"refresh\" content=\"0; url=/\""), "{}", answer.text);
+    assert!(answer.text.contains("http-equiv=\"refresh\" content=\"0; url=/#enter="), "{}", answer.text);
     assert!(answer.header("set-cookie").starts_with("chartroom_4747="));
 }
 

@@ -76,6 +76,6 @@ pub struct HealthResponse {
 )]
 #[serde(rename_all = "camelCase")]
 pub struct LaunchResponse {
-    /// Good for one use; it is exchanged for a cookie.
+    /// Good for one use within an hour; it lets one browser in.
     pub code: String,
 }

@@ -7,6 +7,7 @@
 
 pub mod agent;
 pub mod context;
+pub mod device;
 pub mod doctor;
 pub mod error;
 pub mod ids;

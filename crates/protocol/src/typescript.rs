@@ -27,6 +27,8 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::error::ErrorResponse>();
     to.visit::<crate::agent::AgentListResponse>();
     to.visit::<crate::agent::HealthResponse>();
+    to.visit::<crate::device::EnterParams>();
+    to.visit::<crate::device::EnterResponse>();
     to.visit::<crate::project::AddProjectParams>();
     to.visit::<crate::project::ProjectListResponse>();
     to.visit::<crate::project::TrustParams>();

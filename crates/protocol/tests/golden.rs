@@ -4,6 +4,9 @@
 
 use chartroom_protocol::agent::{Agent, AgentListResponse, AgentStatus};
 use chartroom_protocol::context::{ContextCategory, ContextResponse, ContextUse};
+use chartroom_protocol::device::{
+    Device, DeviceListResponse, EnterParams, EnterResponse, RevokeDevicesParams, RevokeDevicesResponse,
+};
 use chartroom_protocol::error::{ErrorBody, ErrorCode, ErrorResponse};
 use chartroom_protocol::lsp::ToldDiagnostics;
 use chartroom_protocol::project::Project;
@@ -358,6 +361,20 @@ fn bodies_of_the_session_api() {
         lines(&[error]),
     ];
     expect_file!["golden/bodies.jsonl"].assert_eq(&text.concat());
+}
+
+#[test]
+fn bodies_of_the_front_door() {
+    let device =
+        Device { device_id: "d".to_owned(), browser: "Browser/1.0".to_owned(), entered_at: 1, expires_at: 2 };
+    let text = [
+        lines(&[EnterParams { code: "c".to_owned() }]),
+        lines(&[EnterResponse { key: "k".to_owned() }]),
+        lines(&[DeviceListResponse { devices: vec![device] }]),
+        lines(&[RevokeDevicesParams::default(), RevokeDevicesParams { device_id: Some("d".to_owned()) }]),
+        lines(&[RevokeDevicesResponse { revoked: 1 }]),
+    ];
+    expect_file!["golden/front_door.jsonl"].assert_eq(&text.concat());
 }
 
 #[test]

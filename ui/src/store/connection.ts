@@ -3,6 +3,7 @@
 // Commands are answered by `ack` or `error`; a command whose answer the connection lost is rejected, never
 // sent twice: whether the server saw it is shown by what it sends next.
 
+import { keyProtocols } from '../key'
 import type { ClientFrame, ServerFrame } from '../protocol'
 
 export type Status = 'connecting' | 'connected' | 'disconnected'
@@ -157,7 +158,7 @@ export function browserSurroundings(): Surroundings {
   return {
     open: () => {
       const scheme = location.protocol === 'https:' ? 'wss' : 'ws'
-      return new WebSocket(`${scheme}://${location.host}/ws`) as unknown as Socket
+      return new WebSocket(`${scheme}://${location.host}/ws`, keyProtocols()) as unknown as Socket
     },
     after: (ms, call) => {
       const timer = setTimeout(call, ms)

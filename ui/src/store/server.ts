@@ -31,7 +31,7 @@ export function createServer(
     },
   })
 
-  /** A server that was started anew answers, but does not know this page's key. */
+  /** A server that has signed this browser out answers, but does not know the page's key any more. */
   async function whyDisconnected(): Promise<void> {
     try {
       await api.health()

@@ -19,7 +19,7 @@ export function ConnectionBar() {
             }
           >
             <span>
-              <strong>The server was started anew.</strong> Open the address that <code>chartroom link</code>{' '}
+              <strong>This browser was signed out.</strong> Open the address that <code>chartroom link</code>{' '}
               prints; this page then goes on by itself.
             </span>
             <CopyButton text="chartroom link" label="Copy command" />

@@ -90,14 +90,14 @@ export function NoSession() {
   )
 }
 
-/** The cookie is missing or too old. */
+/** The cookie or the key of the page is missing, too old or revoked. */
 export function SignedOut() {
   return (
     <main class="screen">
       <h1>This page needs its key</h1>
       <p>
-        Each start of the server has a new one. Open the address that it printed, or the one that this command
-        prints:
+        A browser that was let in stays in for 30 days. Open the address that the server printed when it
+        started, or the one that this command prints:
       </p>
       <p class="command">
         <code>chartroom link</code> <CopyButton text="chartroom link" />

@@ -13,12 +13,21 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Posts JSON to the running server and gives the body of its answer.
 pub(super) fn post(data: &DataFolder, origin: &str, path: &str, body: &str) -> anyhow::Result<String> {
+    ask(data, origin, "POST", path, body)
+}
+
+/// Gets the body of an answer from the running server.
+pub(super) fn get(data: &DataFolder, origin: &str, path: &str) -> anyhow::Result<String> {
+    ask(data, origin, "GET", path, "")
+}
+
+fn ask(data: &DataFolder, origin: &str, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
     let token = std::fs::read_to_string(data.token_file()).context("reading the token")?;
     let host = origin.strip_prefix("http://").context("an origin begins with http://")?;
     let mut stream = TcpStream::connect(host).context("connecting")?;
     stream.set_read_timeout(Some(PATIENCE)).context("setting a time-out")?;
     let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        "{method} {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
         token.trim(),
         body.len()
     );

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use chartroom_protocol::error::ErrorCode;
 use tower::ServiceExt as _;
 
+use super::access::{DEVICE_LIFE, DeviceId};
 use super::coding::{Accepted, compress};
 use super::error::{ApiError, shape};
 use super::guard::{Guard, Pass, Refusal};
@@ -41,8 +42,12 @@ impl Door {
         let accepted = Accepted::read(request.headers());
         let (parts, body) = request.into_parts();
         let answer = match self.guard.judge(&parts) {
-            Ok(Pass::Inside) => self.route(Request::from_parts(parts, body)).await,
-            Ok(Pass::Launch { code, has_key }) => self.launch(&code, has_key, &parts.headers),
+            Ok(Pass::Inside(caller)) => {
+                let mut request = Request::from_parts(parts, body);
+                request.extensions_mut().insert(caller);
+                self.route(request).await
+            }
+            Ok(Pass::Launch { code, before, has_key }) => self.launch(&code, before, has_key, &parts.headers),
             Err(refusal) => refuse(refusal, &parts.headers, &path),
         };
         let answer = headers::secure(compress(accepted, shape(answer).await).await);
@@ -66,17 +71,25 @@ impl Door {
     }
 
     /// Turns a launch code into a cookie and sends the browser to the page without the code.
-    fn launch(&self, code: &str, has_key: bool, request: &header::HeaderMap) -> Response {
-        let cookie = match self.app.access().redeem(code) {
-            Ok(Some(cookie)) => cookie,
+    fn launch(
+        &self,
+        code: &str,
+        before: Option<DeviceId>,
+        has_key: bool,
+        request: &header::HeaderMap,
+    ) -> Response {
+        let browser = request.get(header::USER_AGENT).and_then(|name| name.to_str().ok()).unwrap_or_default();
+        let arrival = match self.app.access().redeem(code, browser, before) {
+            Ok(Some(arrival)) => arrival,
             // A link that was opened before, in a browser that is logged in: there is nothing to complain about.
             Ok(None) if has_key => return page::enter(None, request),
             Ok(None) => return page::link_used(),
             Err(error) => return ApiError::from(error).into_response(),
         };
-        let cookie =
-            format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.guard.cookie_name(), cookie.expose());
-        page::enter(Some(cookie), request)
+        let (name, life) = (self.guard.cookie_name(), DEVICE_LIFE.as_secs());
+        let cookie = arrival.cookie.expose();
+        let cookie = format!("{name}={cookie}; Max-Age={life}; HttpOnly; SameSite=Strict; Path=/");
+        page::enter(Some((cookie, &arrival.code)), request)
     }
 }
 

@@ -1,8 +1,11 @@
 //! The guard: judges a request by its head alone, before any routing, so that no route can be forgotten.
 //!
 //! Order: Host on a fixed list (DNS rebinding), Origin exactly one of ours (other sites), Sec-Fetch-Site, then the
-//! key: bearer token or cookie. A cookie also wants an Origin for whatever changes something and for the WebSocket.
+//! key: the bearer token, or the cookie together with the key of its page. The cookie goes to every port of the host, so
+//! that alone it opens the page's own files and nothing else. With a cookie whatever changes something, and the
+//! WebSocket, wants an Origin too.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -10,8 +13,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use chartroom_protocol::error::ErrorCode;
 
-use super::access::Access;
+use super::access::{Access, DeviceId};
 use super::error::ApiError;
+use super::{ENTER_PATH, KEY_HEADER, KEY_PROTOCOL, SOCKET_PATH};
 
 /// The rules of one listening server.
 #[derive(Debug)]
@@ -21,6 +25,8 @@ pub struct Guard {
     /// `http://host:port` of the same.
     origins: Vec<String>,
     cookie_name: String,
+    /// What the page is made of: the same for everybody who has this program.
+    page: HashSet<String>,
     access: Arc<Access>,
 }
 
@@ -28,9 +34,20 @@ pub struct Guard {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pass {
     /// It has a key.
-    Inside,
-    /// `GET /?token=CODE`: it may be about to get one.
-    Launch { code: String, has_key: bool },
+    Inside(Caller),
+    /// `GET /?token=CODE`: it may be about to get one. `before` is what its browser is already.
+    Launch { code: String, before: Option<DeviceId>, has_key: bool },
+}
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Caller {
+    /// A script, with the bearer token.
+    Script,
+    /// A browser that was let in.
+    Browser(DeviceId),
+    /// A browser's cookie, which may come from elsewhere, for what is no secret.
+    Cookie(DeviceId),
 }
 
 /// Why a request is turned away.
@@ -42,6 +59,8 @@ pub(super) enum Refusal {
     /// A cookie alone does not prove that our own page asks.
     OriginMissing,
     NoKey,
+    /// The cookie is known, but the page that asks has no key or another one's.
+    NoPageKey,
     NotJson,
 }
 
@@ -65,7 +84,9 @@ impl Guard {
         hosts.dedup();
         let origins = hosts.iter().map(|host| format!("http://{host}")).collect();
         // Cookies do not know ports: two servers of one person must not log each other out.
-        Self { hosts, origins, cookie_name: format!("chartroom_{port}"), access }
+        let files = chartroom_web_ui::paths().into_iter().map(|path| format!("/{path}"));
+        let page = files.chain(["/".to_owned()]).collect();
+        Self { hosts, origins, cookie_name: format!("chartroom_{port}"), page, access }
     }
 
     pub(super) fn cookie_name(&self) -> &str {
@@ -79,21 +100,39 @@ impl Guard {
         let origin = self.origin(&request.headers)?;
         self.check_site(request)?;
         let by_token = self.has_token(&request.headers);
-        let has_key = by_token || self.has_cookie(&request.headers);
+        let device = self.device(&request.headers);
         if let Some(code) = launch_code(request) {
-            return Ok(Pass::Launch { code, has_key });
-        }
-        if !has_key {
-            return Err(Refusal::NoKey);
+            let has_key = by_token || device.is_some();
+            return Ok(Pass::Launch { code, before: device, has_key });
         }
         let safe = matches!(request.method, Method::GET | Method::HEAD);
-        if !by_token && origin == Origin::Absent && (!safe || is_upgrade(request)) {
-            return Err(Refusal::OriginMissing);
-        }
+        let caller = match device {
+            _ if by_token => Caller::Script,
+            None => return Err(Refusal::NoKey),
+            Some(_) if origin == Origin::Absent && (!safe || is_upgrade(request)) => {
+                return Err(Refusal::OriginMissing);
+            }
+            Some(device) if page_key(request).is_some_and(|key| self.access.is_key(&device, key)) => {
+                Caller::Browser(device)
+            }
+            Some(device) if self.is_for_the_cookie_alone(request) => Caller::Cookie(device),
+            Some(_) => return Err(Refusal::NoPageKey),
+        };
         if !safe && has_body(&request.headers) && !is_json(&request.headers) {
             return Err(Refusal::NotJson);
         }
-        Ok(Pass::Inside)
+        Ok(Pass::Inside(caller))
+    }
+
+    /// The page's own files, which a browser loads without any header of ours, and the request for the page's key, which
+    /// wants a code that only the page has.
+    fn is_for_the_cookie_alone(&self, request: &Parts) -> bool {
+        let path = request.uri.path();
+        match request.method {
+            Method::GET | Method::HEAD => !is_upgrade(request) && self.page.contains(path),
+            Method::POST => path == ENTER_PATH,
+            _ => false,
+        }
     }
 
     fn host_is_ours(&self, request: &Parts) -> bool {
@@ -133,14 +172,15 @@ impl Guard {
         )
     }
 
-    fn has_cookie(&self, headers: &HeaderMap) -> bool {
+    fn device(&self, headers: &HeaderMap) -> Option<DeviceId> {
         headers
             .get_all(header::COOKIE)
             .iter()
             .filter_map(|value| value.to_str().ok())
             .flat_map(|value| value.split(';'))
             .filter_map(|pair| pair.trim().split_once('='))
-            .any(|(name, value)| name == self.cookie_name && self.access.is_cookie(value))
+            .filter(|(name, _)| *name == self.cookie_name)
+            .find_map(|(_, value)| self.access.device_of(value))
     }
 }
 
@@ -167,6 +207,15 @@ fn launch_code(request: &Parts) -> Option<String> {
     query.split('&').find_map(|pair| pair.strip_prefix("token=")).map(str::to_owned)
 }
 
+/// The key of the page: a header, or one of the protocols that it offers for its socket.
+fn page_key(request: &Parts) -> Option<&str> {
+    if is_upgrade(request) {
+        let offered = one(&request.headers, &header::SEC_WEBSOCKET_PROTOCOL)?;
+        return offered.split(',').find_map(|protocol| protocol.trim().strip_prefix(KEY_PROTOCOL));
+    }
+    one(&request.headers, &HeaderName::from_static(KEY_HEADER))
+}
+
 fn is_front_page_navigation(request: &Parts) -> bool {
     let says = |name: &'static str, value: &str| {
         one(&request.headers, &HeaderName::from_static(name)) == Some(value)
@@ -178,7 +227,7 @@ fn is_front_page_navigation(request: &Parts) -> bool {
 }
 
 fn is_upgrade(request: &Parts) -> bool {
-    request.headers.contains_key(header::UPGRADE) || request.uri.path() == super::SOCKET_PATH
+    request.headers.contains_key(header::UPGRADE) || request.uri.path() == SOCKET_PATH
 }
 
 fn has_body(headers: &HeaderMap) -> bool {
@@ -214,6 +263,11 @@ impl From<Refusal> for ApiError {
                 StatusCode::UNAUTHORIZED,
                 ErrorCode::Unauthorized,
                 "open the link that `chartroom serve` printed, or send `Authorization: Bearer` with the token of the data folder",
+            ),
+            Refusal::NoPageKey => (
+                StatusCode::UNAUTHORIZED,
+                ErrorCode::Unauthorized,
+                "the cookie alone opens nothing; open the link that `chartroom link` prints in this browser",
             ),
             Refusal::NotJson => (
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,

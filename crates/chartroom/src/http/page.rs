@@ -12,6 +12,7 @@ use utoipa_axum::routes;
 use super::coding::Accepted;
 use super::error::ApiError;
 use super::routes::{Kind, Route};
+use super::secret::Secret;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![Route::new(Kind::Page, routes!(index))]
@@ -73,29 +74,37 @@ fn nothing_here(path: &str) -> Response {
     ApiError::not_found(ErrorCode::NotFound, message).into_response()
 }
 
-/// Sends a browser to the page, with its new cookie if it got one.
-pub(super) fn enter(cookie: Option<String>, request: &HeaderMap) -> Response {
+/// Sends a browser to the page, with its new cookie and the code for the page's key if it got them.
+///
+/// The code is behind the `#`, which no request and no Referer carries, and is used up as soon as the page runs: what a
+/// history keeps of it opens nothing.
+pub(super) fn enter(arrival: Option<(String, &Secret)>, request: &HeaderMap) -> Response {
     // After a redirect that another site began (a web terminal, a local file) a browser keeps strict cookies back;
     // a page of our own that moves on by itself is a new beginning.
     let from_elsewhere = request
         .get("sec-fetch-site")
         .is_some_and(|site| site.as_bytes() == b"cross-site" || site.as_bytes() == b"same-site");
-    let mut answer = if from_elsewhere {
-        let body =
-            "<meta http-equiv=\"refresh\" content=\"0; url=/\"><p><a href=\"/\">Open Chartroom</a></p>";
-        small_page(StatusCode::OK, body)
-    } else {
-        Redirect::to("/").into_response()
+    let (cookie, page) = match arrival {
+        Some((cookie, code)) => (cookie.parse().ok(), format!("/#enter={}", code.expose())),
+        None => (None, "/".to_owned()),
     };
-    if let Some(cookie) = cookie.and_then(|cookie| cookie.parse().ok()) {
+    let mut answer = if from_elsewhere {
+        let body = format!(
+            "<meta http-equiv=\"refresh\" content=\"0; url={page}\"><p><a href=\"{page}\">Open Chartroom</a></p>"
+        );
+        small_page(StatusCode::OK, &body)
+    } else {
+        Redirect::to(&page).into_response()
+    };
+    if let Some(cookie) = cookie {
         answer.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     answer
 }
 
-/// A link opens once.
+/// A link opens once, and not for ever.
 pub(super) fn link_used() -> Response {
-    let body = "<h1>This link was used already</h1><p>A link opens Chartroom in one browser, once. \
+    let body = "<h1>This link was used already</h1><p>A link opens Chartroom in one browser, once, within an hour. \
                 For a new one, run <code>chartroom link</code> in a terminal, or stop <code>chartroom serve</code> \
                 and start it again: it prints a new link.</p>";
     small_page(StatusCode::UNAUTHORIZED, body)

@@ -15,7 +15,8 @@ use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, R
 use utoipa_axum::router::UtoipaMethodRouter;
 
 use super::{
-    agents, files, health, index, launch, limits, lsp, metrics, openapi, oversize, page, project, session, ws,
+    agents, devices, files, health, index, launch, limits, lsp, metrics, openapi, oversize, page, project,
+    session, ws,
 };
 use crate::app::App;
 
@@ -53,6 +54,7 @@ pub fn table() -> Vec<Route> {
         openapi::routes(),
         metrics::routes(),
         launch::routes(),
+        devices::routes(),
         agents::routes(),
         project::routes(),
         files::routes(),
@@ -88,7 +90,7 @@ pub(super) fn build() -> (Router<App>, OpenApi) {
     let info = InfoBuilder::new()
         .title("Chartroom")
         .version(env!("CARGO_PKG_VERSION"))
-        .description(Some("Every route wants `Authorization: Bearer TOKEN` or the page's cookie."))
+        .description(Some("Every route wants `Authorization: Bearer TOKEN` or the page's cookie together with its key in `x-chartroom-key`."))
         .build();
     let components = ComponentsBuilder::new().schemas_from_iter(schemas).build();
     let document = OpenApiBuilder::new().info(info).paths(all).components(Some(components)).build();

@@ -10,9 +10,10 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::response::Response;
 use utoipa_axum::routes;
 
-use super::limits;
+use super::guard::Caller;
 use super::routes::{Kind, Route};
 use super::serve::Place;
+use super::{SOCKET_PROTOCOL, limits};
 use crate::app::App;
 use connection::Connection;
 
@@ -25,12 +26,19 @@ pub(super) fn routes() -> Vec<Route> {
 pub(super) async fn socket(
     State(app): State<App>,
     place: Option<Extension<Place>>,
+    caller: Option<Extension<Caller>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    upgrade.max_message_size(limits::SOCKET_MESSAGE).max_frame_size(limits::SOCKET_MESSAGE).on_upgrade(
-        move |socket| async move {
-            Connection::new(app, socket).run().await;
+    let device = match caller {
+        Some(Extension(Caller::Browser(device))) => Some(device),
+        Some(Extension(Caller::Script | Caller::Cookie(_))) | None => None,
+    };
+    upgrade
+        .protocols([SOCKET_PROTOCOL])
+        .max_message_size(limits::SOCKET_MESSAGE)
+        .max_frame_size(limits::SOCKET_MESSAGE)
+        .on_upgrade(move |socket| async move {
+            Connection::new(app, socket, device).run().await;
             drop(place);
-        },
-    )
+        })
 }

@@ -21,6 +21,8 @@ pub struct TestDoor {
     pub door: Door,
     pub app: App,
     pub home: tempfile::TempDir,
+    /// What the door thinks it listens on.
+    pub host: String,
 }
 
 /// An answer, read to its end.
@@ -49,12 +51,34 @@ impl Answer {
     }
 }
 
+/// A browser that was let in, as the headers of its page.
+pub struct TestBrowser {
+    pub cookie: String,
+    pub key: String,
+}
+
+impl TestBrowser {
+    pub fn headers(&self) -> Vec<(&str, &str)> {
+        vec![
+            ("host", HOST),
+            ("origin", "http://127.0.0.1:4747"),
+            ("cookie", &self.cookie),
+            ("x-chartroom-key", &self.key),
+        ]
+    }
+}
+
 impl TestDoor {
     pub fn open() -> Self {
         let home = tempfile::tempdir().unwrap();
         let app = open_app(home.path());
-        let door = Door::new(HOST.parse().unwrap(), app.clone());
-        Self { door, app, home }
+        Self::over(HOST.parse().unwrap(), app, home)
+    }
+
+    /// Another door of a server that listens on `address`.
+    pub fn over(address: std::net::SocketAddr, app: App, home: tempfile::TempDir) -> Self {
+        let door = Door::new(address, app.clone());
+        Self { door, app, home, host: address.to_string() }
     }
 
     /// Sends a request with these headers and nothing else but its method and path.
@@ -73,17 +97,47 @@ impl TestDoor {
         Answer { status, headers, bytes: bytes.into(), text }
     }
 
+    /// Follows a new link as a browser does, and returns its cookie and the code that is left for its page.
+    pub async fn follow_link(&self) -> (String, String) {
+        let code = self.app.access().new_launch_code().unwrap();
+        let link = format!("/?token={}", code.expose());
+        let entered =
+            self.send("GET", &link, &[("host", &self.host), ("user-agent", "Browser/1.0")], "").await;
+        let cookie = entered.header("set-cookie").split(';').next().unwrap().to_owned();
+        let code = entered.header("location").strip_prefix("/#enter=").unwrap().to_owned();
+        (cookie, code)
+    }
+
+    /// Asks for the page's key.
+    pub async fn enter(&self, cookie: &str, code: &str) -> Answer {
+        let origin = format!("http://{}", self.host);
+        let headers = [
+            ("host", self.host.as_str()),
+            ("origin", &origin),
+            ("cookie", cookie),
+            ("content-type", "application/json"),
+        ];
+        self.send("POST", "/api/enter", &headers, &format!("{{\"code\":\"{code}\"}}")).await
+    }
+
+    /// Lets a browser in.
+    pub async fn let_in(&self) -> TestBrowser {
+        let (cookie, code) = self.follow_link().await;
+        let key = self.enter(&cookie, &code).await.json()["key"].as_str().unwrap().to_owned();
+        TestBrowser { cookie, key }
+    }
+
     /// Sends a request with the bearer token and these headers.
     pub async fn ask_with(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
         let bearer = format!("Bearer {TOKEN}");
-        let headers = [&[("host", HOST), ("authorization", bearer.as_str())], headers].concat();
+        let headers = [&[("host", self.host.as_str()), ("authorization", bearer.as_str())], headers].concat();
         self.send(method, path, &headers, "").await
     }
 
     /// Sends a request as a script with the bearer token does.
     pub async fn ask(&self, method: &str, path: &str, body: Value) -> Answer {
         let bearer = format!("Bearer {TOKEN}");
-        let mut headers = vec![("host", HOST), ("authorization", bearer.as_str())];
+        let mut headers = vec![("host", self.host.as_str()), ("authorization", bearer.as_str())];
         let text = if body.is_null() { String::new() } else { body.to_string() };
         if !text.is_empty() {
             headers.push(("content-type", "application/json"));

@@ -3,30 +3,37 @@
 use axum::http::Request;
 
 use super::*;
-use crate::http::access::Secret;
+use crate::http::Secret;
 
 struct Case {
     guard: Guard,
     cookie: String,
+    key: String,
     code: String,
 }
 
 fn case() -> Case {
     let access = Arc::new(Access::new(Secret::new("the-token-of-this-test")));
     let first = access.new_launch_code().unwrap();
-    let cookie = access.redeem(first.expose()).unwrap().unwrap().expose().to_owned();
+    let arrival = access.redeem(first.expose(), "Browser", None).unwrap().unwrap();
+    let device = access.device_of(arrival.cookie.expose()).unwrap();
+    let key = access.enter(&device, arrival.code.expose()).unwrap().unwrap().expose().to_owned();
+    let cookie = arrival.cookie.expose().to_owned();
     let code = access.new_launch_code().unwrap().expose().to_owned();
     let guard = Guard::new("127.0.0.1:4747".parse().unwrap(), "127.0.0.1", access);
-    Case { guard, cookie, code }
+    Case { guard, cookie, key, code }
 }
 
-/// `head` is a request line and headers; `TOKEN`, `COOKIE` and `CODE` stand for good keys.
+/// `head` is a request line and headers; `TOKEN`, `COOKIE`, `KEY` and `CODE` stand for good keys, `BROWSER` for what our
+/// own page sends.
 #[track_caller]
 fn check(head: &str, expected: Result<(), Refusal>) {
     let case = case();
     let head = head
+        .replace("BROWSER", "cookie: COOKIE\nx-chartroom-key: KEY")
         .replace("TOKEN", "the-token-of-this-test")
         .replace("COOKIE", &format!("chartroom_4747={}", case.cookie))
+        .replace("KEY", &case.key)
         .replace("CODE", &case.code);
     let mut lines = head.lines().map(str::trim);
     let (method, uri) = lines.next().unwrap().split_once(' ').unwrap();
@@ -92,52 +99,70 @@ fn another_origin_fails_even_with_the_token() {
 }
 
 #[test]
-fn a_cookie_alone_may_read_but_not_change() {
-    check("GET /api/health\nhost: localhost:4747\ncookie: a=b; COOKIE", INSIDE);
-    check("HEAD /api/health\nhost: localhost:4747\ncookie: COOKIE", INSIDE);
-    check("POST /api/project\nhost: localhost:4747\ncookie: COOKIE", Err(Refusal::OriginMissing));
-    check("DELETE /api/project\nhost: localhost:4747\ncookie: COOKIE", Err(Refusal::OriginMissing));
-    check("POST /api/project\nhost: localhost:4747\ncookie: COOKIE\norigin: http://localhost:4747", INSIDE);
-    check("POST /api/project\nhost: localhost:4747\nauthorization: Bearer TOKEN", INSIDE);
-    check("GET /api/health\nhost: localhost:4747\ncookie: chartroom_4747=wrong", Err(Refusal::NoKey));
+fn a_cookie_alone_opens_the_page_s_files_and_nothing_else() {
+    check("GET /\nhost: localhost:4747\ncookie: a=b; COOKIE", INSIDE);
+    check("HEAD /\nhost: localhost:4747\ncookie: COOKIE", INSIDE);
+    check("GET /index.html\nhost: localhost:4747\ncookie: COOKIE", INSIDE);
+    for path in ["/api/health", "/metrics", "/api/openapi.json", "/nothing", "//", "/api/../index.html"] {
+        let head = format!("GET {path}\nhost: localhost:4747\ncookie: COOKIE\norigin: http://localhost:4747");
+        check(&head, Err(Refusal::NoPageKey));
+    }
+    let post = "POST /api/project\nhost: localhost:4747\ncookie: COOKIE\norigin: http://localhost:4747";
+    check(post, Err(Refusal::NoPageKey));
+    check(&format!("{post}\nx-chartroom-key: wrong"), Err(Refusal::NoPageKey));
+    check(&format!("{post}\nx-chartroom-key: KEY\nx-chartroom-key: KEY"), Err(Refusal::NoPageKey));
+    check("GET /\nhost: localhost:4747\ncookie: chartroom_4747=wrong", Err(Refusal::NoKey));
+    check("GET /api/health\nhost: localhost:4747\nx-chartroom-key: KEY", Err(Refusal::NoKey));
+    // The page has no key before it has asked for it.
+    check("POST /api/enter\nhost: localhost:4747\ncookie: COOKIE\norigin: http://localhost:4747", INSIDE);
+    check("POST /api/enter\nhost: localhost:4747\ncookie: COOKIE", Err(Refusal::OriginMissing));
+    check("POST /api/enter\nhost: localhost:4747\norigin: http://localhost:4747", Err(Refusal::NoKey));
 }
 
 #[test]
-fn a_websocket_wants_an_origin_or_the_bearer_token() {
-    check("GET /ws\nhost: localhost:4747\nupgrade: websocket\ncookie: COOKIE", Err(Refusal::OriginMissing));
-    check("GET /ws\nhost: localhost:4747\ncookie: COOKIE", Err(Refusal::OriginMissing));
-    check("GET /ws\nhost: localhost:4747\nupgrade: websocket\nauthorization: Bearer TOKEN", INSIDE);
+fn a_page_may_read_but_not_change_without_an_origin() {
+    check("GET /api/health\nhost: localhost:4747\nBROWSER", INSIDE);
+    check("HEAD /api/health\nhost: localhost:4747\nBROWSER", INSIDE);
+    check("POST /api/project\nhost: localhost:4747\nBROWSER", Err(Refusal::OriginMissing));
+    check("DELETE /api/project\nhost: localhost:4747\nBROWSER", Err(Refusal::OriginMissing));
+    check("POST /api/project\nhost: localhost:4747\nBROWSER\norigin: http://localhost:4747", INSIDE);
+    check("POST /api/project\nhost: localhost:4747\nauthorization: Bearer TOKEN", INSIDE);
+}
+
+#[test]
+fn a_websocket_wants_an_origin_and_the_page_s_key_or_the_bearer_token() {
+    let open = "GET /ws\nhost: localhost:4747\nupgrade: websocket";
+    let keyed = "cookie: COOKIE\nsec-websocket-protocol: chartroom, chartroom.key.KEY";
+    check(&format!("{open}\n{keyed}"), Err(Refusal::OriginMissing));
+    check("GET /ws\nhost: localhost:4747\nBROWSER", Err(Refusal::OriginMissing));
+    check(&format!("{open}\nauthorization: Bearer TOKEN"), INSIDE);
+    check(&format!("{open}\n{keyed}\norigin: http://localhost:4747"), INSIDE);
+    check(&format!("{open}\n{keyed}\norigin: http://evil.example"), Err(Refusal::ForeignOrigin));
+    check(&format!("{open}\norigin: http://localhost:4747"), Err(Refusal::NoKey));
+    let ours = format!("{open}\ncookie: COOKIE\norigin: http://localhost:4747");
+    check(&ours, Err(Refusal::NoPageKey));
+    check(&format!("{ours}\nsec-websocket-protocol: chartroom.key.wrong"), Err(Refusal::NoPageKey));
+    // An upgrade of anything else is no file of the page.
     check(
-        "GET /ws\nhost: localhost:4747\nupgrade: websocket\ncookie: COOKIE\norigin: http://localhost:4747",
-        INSIDE,
-    );
-    check(
-        "GET /ws\nhost: localhost:4747\nupgrade: websocket\ncookie: COOKIE\norigin: http://evil.example",
-        Err(Refusal::ForeignOrigin),
-    );
-    check(
-        "GET /ws\nhost: localhost:4747\nupgrade: websocket\norigin: http://localhost:4747",
-        Err(Refusal::NoKey),
+        "GET /\nhost: localhost:4747\nupgrade: h2c\ncookie: COOKIE\norigin: http://localhost:4747",
+        Err(Refusal::NoPageKey),
     );
 }
 
 #[test]
 fn what_a_browser_says_about_another_site_is_believed() {
     for site in ["cross-site", "same-site", "nonsense"] {
-        let head = format!("GET /api/health\nhost: localhost:4747\ncookie: COOKIE\nsec-fetch-site: {site}");
+        let head = format!("GET /api/health\nhost: localhost:4747\nBROWSER\nsec-fetch-site: {site}");
         check(&head, Err(Refusal::ForeignSite));
     }
     for site in ["same-origin", "none"] {
-        check(
-            &format!("GET /api/health\nhost: localhost:4747\ncookie: COOKIE\nsec-fetch-site: {site}"),
-            INSIDE,
-        );
+        check(&format!("GET /api/health\nhost: localhost:4747\nBROWSER\nsec-fetch-site: {site}"), INSIDE);
     }
     let link = "host: localhost:4747\nsec-fetch-site: cross-site\nsec-fetch-mode: navigate\nsec-fetch-dest";
     check(&format!("GET /?token=CODE\n{link}: document"), INSIDE);
     check(&format!("GET /\n{link}: document\ncookie: COOKIE"), INSIDE);
     check(&format!("GET /\n{link}: iframe\ncookie: COOKIE"), Err(Refusal::ForeignSite));
-    check(&format!("GET /api/health\n{link}: document\ncookie: COOKIE"), Err(Refusal::ForeignSite));
+    check(&format!("GET /api/health\n{link}: document\nBROWSER"), Err(Refusal::ForeignSite));
 }
 
 #[test]

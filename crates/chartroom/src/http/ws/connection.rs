@@ -20,6 +20,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::commands::{self, Done, Effect};
 use super::feeds::{Feeds, FromFeed};
 use crate::app::App;
+use crate::http::access::DeviceId;
 
 /// A browser answers pings by itself, so silence means that it is gone.
 const PING: Duration = Duration::from_secs(20);
@@ -42,6 +43,9 @@ pub(super) struct Connection {
     commands: FuturesUnordered<BoxFuture<'static, Done>>,
     overview: broadcast::Receiver<(SessionId, Frame)>,
     projects: watch::Receiver<()>,
+    /// The browser that asks; a script has none.
+    device: Option<DeviceId>,
+    revocations: watch::Receiver<()>,
 }
 
 enum Event {
@@ -50,6 +54,7 @@ enum Event {
     Done(Done),
     Overview(Result<(SessionId, Frame), broadcast::error::RecvError>),
     ProjectsChanged,
+    Revoked,
     Ping,
     Closing,
 }
@@ -62,11 +67,13 @@ enum End {
 }
 
 impl Connection {
-    pub(super) fn new(app: App, socket: WebSocket) -> Self {
+    pub(super) fn new(app: App, socket: WebSocket, device: Option<DeviceId>) -> Self {
         let (outgoing, incoming) = socket.split();
         Self {
             overview: app.sessions().overview(),
             projects: app.projects().subscribe(),
+            revocations: app.access().revocations(),
+            device,
             app,
             outgoing,
             incoming,
@@ -103,6 +110,7 @@ impl Connection {
                 Some(done) = self.commands.next(), if !self.commands.is_empty() => Event::Done(done),
                 news = self.overview.recv() => Event::Overview(news),
                 Ok(()) = self.projects.changed() => Event::ProjectsChanged,
+                Ok(()) = self.revocations.changed() => Event::Revoked,
                 _ = ping.tick() => Event::Ping,
                 () = closing.cancelled() => Event::Closing,
             };
@@ -124,9 +132,24 @@ impl Connection {
                     return Err(End::Close(close_code::AWAY, "the server is stopping"));
                 }
                 Event::ProjectsChanged => self.send_projects().await?,
+                Event::Revoked => self.check_device()?,
                 Event::Ping if last_received.elapsed() > SILENCE => return Err(End::Gone),
-                Event::Ping => self.write(Message::Ping(Vec::new().into())).await?,
+                Event::Ping => {
+                    // Its time may be over too.
+                    self.check_device()?;
+                    self.write(Message::Ping(Vec::new().into())).await?;
+                }
             }
+        }
+    }
+
+    /// A browser that was put out keeps no open socket.
+    fn check_device(&self) -> Result<(), End> {
+        match &self.device {
+            Some(device) if !self.app.access().is_inside(device) => {
+                Err(End::Close(close_code::POLICY, "this browser was signed out"))
+            }
+            Some(_) | None => Ok(()),
         }
     }
 
