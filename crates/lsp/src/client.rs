@@ -26,6 +26,7 @@ mod initialize;
 mod owner;
 mod pull;
 pub(crate) mod state;
+mod table;
 pub(crate) mod wire;
 
 pub(crate) use collect::Collected;
@@ -43,7 +44,10 @@ const INITIALIZE_LIMIT: Duration = Duration::from_secs(120);
 /// What the handles ask. The owner never waits, so that a full queue is one that it is just emptying.
 const COMMANDS: usize = 64;
 /// What the server says. When it is full, the next message stays in the pipe until the owner has caught up.
-const EVENTS: usize = 256;
+const EVENTS: usize = 32;
+/// Messages that are parsed and wait to be looked at. Few, because each may be as large as one may be; nobody waits while
+/// they are looked at, so that a full queue only leaves the next one in the pipe.
+const NOTIFICATIONS: usize = 8;
 /// A single message of a language server; the rest of a longer one is skipped.
 const MAX_MESSAGE: usize = 32 * 1024 * 1024;
 
@@ -79,6 +83,7 @@ impl Client {
         let handler = handler::FromServer { events, settings: settings.clone(), root: root.clone(), quirks };
         let mut options = PeerOptions::new(server.id.clone(), Framing::ContentLength);
         options.max_message = MAX_MESSAGE;
+        options.notification_capacity = NOTIFICATIONS;
         let peer = connect(read, write, options, handler);
         let params = initialize::params(&root, server.initialization_options(&root));
         let mut owner = Owner {

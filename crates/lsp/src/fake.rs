@@ -107,10 +107,15 @@ impl Fakes {
 
     /// Pushes by itself, as servers do for files nobody touched.
     pub(crate) async fn publish(&self, id: &str, file: &Path, messages: &[&str]) {
-        let peer = self.peers.lock().unwrap()[id].clone();
         let text: Vec<String> = messages.iter().map(|message| format!("ERR {message}")).collect();
         let params =
             json!({ "uri": crate::uri::of_path(file), "diagnostics": diagnostics(&text.join("\n")) });
+        self.say(id, params).await;
+    }
+
+    /// Pushes these very parameters.
+    pub(crate) async fn say(&self, id: &str, params: Value) {
+        let peer = self.peers.lock().unwrap()[id].clone();
         peer.notify("textDocument/publishDiagnostics", params).await.unwrap();
         // In memory, one turn of the runtime carries it over.
         tokio::time::sleep(Duration::from_millis(1)).await;

@@ -65,7 +65,7 @@ impl Owner {
             if !self.is_open(file) {
                 // What was said about it may be wrong now, and nobody will correct it by itself.
                 if *change == Change::Deleted {
-                    self.change_quietly(|state, _| drop(state.results.remove(file)));
+                    self.change_quietly(|state, _| state.results.remove(file));
                 }
                 continue;
             }
@@ -83,7 +83,7 @@ impl Owner {
             if self.is_open(file) {
                 self.close(out, file);
             }
-            self.change_quietly(|state, _| drop(state.results.remove(file)));
+            self.change_quietly(|state, _| state.results.remove(file));
             self.disk_changes.forget(file);
         }
         let changes: Vec<_> = files.into_iter().map(|file| (file, Change::Deleted)).collect();
@@ -154,9 +154,7 @@ impl Owner {
         self.change_quietly(|state, _| {
             let used = state.next_use();
             // What was said about it before it was open came without a version and may be about another text.
-            if let Some(results) = state.results.get_mut(file) {
-                results.pull = None;
-            }
+            state.results.forget_pull(file);
             state.open.insert(file.to_owned(), OpenFile { version, text: text.clone(), used });
         });
         version

@@ -203,9 +203,7 @@ impl Owner {
             Event::Progress { params, at } => state.progress(&params, check, at),
             Event::Quiescent(quiescent) => state.not_quiescent = !quiescent,
             Event::Refresh => state.n_refreshes += 1,
-            Event::Registered { id, identifier } => {
-                state.pull_registrations.insert(id, identifier);
-            }
+            Event::Registered { id, identifier } => state.register(id, identifier),
             Event::Unregistered { id } => {
                 state.pull_registrations.remove(&id);
             }

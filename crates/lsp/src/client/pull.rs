@@ -89,9 +89,10 @@ impl Client {
             });
             let answer = self.peer.request_timeout("workspace/executeCommand", params, ANSWER_LIMIT).await?;
             let body = answer.get("body").unwrap_or(&answer);
-            findings.extend(body.as_array().into_iter().flatten().filter_map(tsserver_finding));
+            findings
+                .extend(wire::bounded(body.as_array().into_iter().flatten().filter_map(tsserver_finding)));
         }
-        Ok(findings)
+        Ok(wire::bounded(findings.into_iter()))
     }
 }
 

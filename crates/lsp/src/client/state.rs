@@ -9,10 +9,14 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::wire::Finding;
+use super::table::Table;
+use super::wire::{self, Finding};
 
-/// A server that publishes for more files than this is not believed any further.
-const MAX_FILES: usize = 20_000;
+/// A server that opens progress without end must not fill our memory.
+const MAX_PROGRESS: usize = 1_000;
+const MAX_REGISTRATIONS: usize = 100;
+/// Servers name their progress and registrations by numbers, ids or a few words.
+const MAX_TOKEN: usize = 500;
 
 #[derive(Debug)]
 pub(crate) struct OpenFile {
@@ -55,7 +59,7 @@ impl Results {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) open: BTreeMap<PathBuf, OpenFile>,
-    pub(crate) results: BTreeMap<PathBuf, Results>,
+    pub(crate) results: Table,
     /// Counts `publishDiagnostics`.
     pub(crate) epoch: u64,
     progress: BTreeMap<String, String>,
@@ -102,20 +106,17 @@ impl State {
         {
             return false;
         }
-        if !self.results.contains_key(&file) && self.results.len() >= MAX_FILES {
-            return false;
-        }
         self.epoch += 1;
         let push = Pushed { version, epoch: self.epoch, at: now, findings: findings.into() };
-        self.results.entry(file).or_default().push = Some(push);
-        true
+        self.results.push(&file, push, |file| self.open.contains_key(file))
     }
 
     /// Takes in the answer to a pull.
     pub(crate) fn pulled(&mut self, file: &Path, version: i32, findings: Vec<Finding>) {
-        let results = self.results.entry(file.to_owned()).or_default();
-        if results.pull.as_ref().is_none_or(|pull| pull.version <= version) {
-            results.pull = Some(Pulled { version, findings: findings.into() });
+        let known = self.results.get(file).and_then(|results| results.pull.as_ref());
+        if known.is_none_or(|pull| pull.version <= version) {
+            let pull = Pulled { version, findings: findings.into() };
+            self.results.pull(file, pull, |file| self.open.contains_key(file));
         }
     }
 
@@ -145,6 +146,9 @@ impl State {
             Some(Value::Number(token)) => token.to_string(),
             _ => return,
         };
+        if token.len() > MAX_TOKEN {
+            return;
+        }
         let value = params.get("value").unwrap_or(&Value::Null);
         match value.get("kind").and_then(Value::as_str) {
             Some("begin") => {
@@ -152,9 +156,8 @@ impl State {
                 if check.is_some_and(|check| token.contains(check)) {
                     self.n_checks_begun += 1;
                 }
-                // A server that opens progress without end must not fill our memory.
-                if self.progress.len() < 1_000 {
-                    self.progress.insert(token, crate::render::one_line(title));
+                if self.progress.len() < MAX_PROGRESS {
+                    self.progress.insert(token, wire::shorten(title));
                 }
             }
             Some("end") => {
@@ -164,6 +167,14 @@ impl State {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Takes in a registration of `textDocument/diagnostic`; servers have one, or a few.
+    pub(crate) fn register(&mut self, id: String, identifier: Option<String>) {
+        let length = id.len() + identifier.as_ref().map_or(0, String::len);
+        if self.pull_registrations.len() < MAX_REGISTRATIONS && length <= MAX_TOKEN {
+            self.pull_registrations.insert(id, identifier);
         }
     }
 

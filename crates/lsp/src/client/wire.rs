@@ -9,8 +9,12 @@ use crate::render::one_line;
 
 /// More than this of one file is noise, and memory that a broken server could take.
 const MAX_PER_FILE: usize = 2_000;
+/// Neither are more findings of one file kept than these bytes hold.
+pub(crate) const MAX_FILE_BYTES: usize = 256 * 1024;
 /// A longer message is cut.
 const MAX_MESSAGE: usize = 4_000;
+/// A longer code or source of a finding is cut.
+const MAX_NAME: usize = 200;
 
 /// One finding of one server, in that server's own units.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +29,26 @@ pub(crate) struct Finding {
 
 /// Reads a list of diagnostics; what is not one is left out.
 pub(crate) fn findings(list: &Value) -> Vec<Finding> {
-    list.as_array().into_iter().flatten().filter_map(finding).take(MAX_PER_FILE).collect()
+    bounded(list.as_array().into_iter().flatten().filter_map(finding))
+}
+
+/// Takes as many findings as are kept of one file.
+pub(crate) fn bounded(findings: impl Iterator<Item = Finding>) -> Vec<Finding> {
+    let mut n_bytes = 0;
+    let mut fits = |finding: &Finding| {
+        n_bytes += bytes(finding);
+        n_bytes <= MAX_FILE_BYTES
+    };
+    findings.take(MAX_PER_FILE).take_while(|finding| fits(finding)).collect()
+}
+
+/// What a finding takes.
+pub(crate) fn bytes(finding: &Finding) -> usize {
+    let code = match &finding.code {
+        Some(Code::Text(text)) => text.len(),
+        Some(Code::Number(_)) | None => 0,
+    };
+    size_of::<Finding>() + finding.message.len() + code + finding.source.as_ref().map_or(0, String::len)
 }
 
 fn finding(value: &Value) -> Option<Finding> {
@@ -47,25 +70,32 @@ fn finding(value: &Value) -> Option<Finding> {
         severity,
         message: shorten(message),
         code: value.get("code").and_then(code),
-        source: value.get("source").and_then(Value::as_str).map(one_line),
+        source: value.get("source").and_then(Value::as_str).map(|source| cut(source, MAX_NAME)),
     })
 }
 
 /// Flattens a message to one line and cuts it where it is unreasonable.
 pub(crate) fn shorten(message: &str) -> String {
-    let mut line = one_line(message);
-    if line.len() > MAX_MESSAGE {
-        let end = (0..=MAX_MESSAGE).rev().find(|&end| line.is_char_boundary(end)).unwrap_or(0);
-        line.truncate(end);
+    cut(message, MAX_MESSAGE)
+}
+
+/// One line of at most `limit` bytes, and a mark where something is missing.
+fn cut(text: &str, limit: usize) -> String {
+    // A line is no longer than its text, but for a few marks; what is far behind the limit need not be looked at.
+    let start = text.floor_char_boundary(limit.saturating_mul(4));
+    let mut line = one_line(&text[..start]);
+    if line.len() > limit || start < text.len() {
+        line.truncate(line.floor_char_boundary(limit));
         line.push('…');
     }
+    line.shrink_to_fit();
     line
 }
 
 fn code(value: &Value) -> Option<Code> {
     match value {
         Value::Number(number) => number.as_i64().map(Code::Number),
-        Value::String(text) if !text.is_empty() => Some(Code::Text(one_line(text))),
+        Value::String(text) if !text.is_empty() => Some(Code::Text(cut(text, MAX_NAME))),
         // Old drafts had `{value, target}`.
         Value::Object(object) => object.get("value").and_then(code),
         _ => None,

@@ -1,4 +1,5 @@
 mod collecting;
 mod lifecycle;
+mod memory;
 mod scope;
 mod timing;
