@@ -104,6 +104,22 @@ fn a_check_of_two_files_is_only_as_good_as_the_worse_of_them() {
     assert!(stderr.contains("b.bar: gone: "), "{stderr}");
 }
 
+// EC-16, REQ-FMT-040
+#[test]
+fn what_the_compiler_says_is_escaped_for_the_model_alone() {
+    let scene = Scene::trusted("good");
+    let mut agent = scene.agent();
+    assert_eq!(agent.write("a.foo", "ERR Array<a> & b\n"), created("a.foo", "Array&lt;a&gt; &amp; b"));
+    let (code, stdout, stderr) = scene.run(&["check", "--root", "shop", "shop/a.foo"]);
+    assert_eq!(code, 1, "{stderr}");
+    assert!(stdout.contains("ERROR [1:1] Array<a> & b\n"), "{stdout}");
+    let (_, stdout, stderr) = scene.run(&["check", "--root", "shop", "--json", "shop/a.foo"]);
+    let answer: serde_json::Value =
+        serde_json::from_str(&stdout).unwrap_or_else(|_| panic!("{stdout}{stderr}"));
+    assert_eq!(answer["files"][0]["diagnostics"][0]["message"], "Array<a> & b");
+    assert_eq!(agent.leave().0, 0);
+}
+
 #[test]
 fn blanks_umlauts_and_carriage_returns_are_no_trouble() {
     let scene = Scene::trusted("good");

@@ -6,6 +6,6 @@ mod blocks;
 mod escape;
 mod status;
 
-pub use blocks::{Limits, after_edit, after_write, blocks, line};
+pub use blocks::{Limits, Reader, after_edit, after_write, blocks, line};
 pub use escape::{escape, one_line, path_attribute};
 pub use status::{DISABLED, status_lines, unavailable};

@@ -176,6 +176,18 @@ async fn rust_analyzer_checks_rust() {
     let stage = Stage::new(fixture, &[]);
     let lines = stage.write("src/bad.rs", "pub fn bad() -> i32 { \"x\" }\n").await;
     assert!(lines.iter().any(|line| line.contains("(E0308)")), "{lines:?}");
+    // The compiler finds it too, a while later: then it is still one error.
+    let compiled = async {
+        loop {
+            let known = stage.orchestrator.diagnostics().remove("src/bad.rs").unwrap_or_default();
+            if known.iter().any(|one| one.source.as_deref() == Some("rustc")) {
+                return known;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    let known = tokio::time::timeout(std::time::Duration::from_secs(240), compiled).await.unwrap();
+    assert_eq!(known.len(), 1, "{known:?}");
     stage
         .never_stale(
             "src/bad.rs",

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use chartroom_lsp::render::{Limits, blocks};
+use chartroom_lsp::render::{Limits, Reader, blocks};
 use chartroom_protocol::lsp::{
     CheckParams, CheckResponse, FileDiagnostics, FileText, Freshness, ServerOutcome, Severity,
 };
@@ -70,7 +70,7 @@ fn report(response: &CheckResponse, limits: Limits, as_json: bool) -> Result<Out
             .map_err(|error| Failure::impossible(format!("the answer cannot be written ({error})")))?;
         answer(&format!("{json}\n"))?;
     } else {
-        let text = blocks(&response.files, limits);
+        let text = blocks(&response.files, limits, Reader::Person);
         if !text.is_empty() {
             answer(&format!("{text}\n"))?;
         }

@@ -99,7 +99,7 @@ fn check(actual: &str, expected: Expect) {
 #[tokio::test]
 async fn the_file_is_written_before_anything_is_checked_and_success_comes_first() {
     let project = Project::new("//- a.ts\nlet a = 1;\n");
-    let checker = Scripted { errors: vec![("a.ts", "Type &lt;x&gt;")], ..Scripted::default() };
+    let checker = Scripted { errors: vec![("a.ts", "Type <x>")], ..Scripted::default() };
     let text =
         call(&project, &checker, "edit_file", json!({ "filePath": "a.ts", "oldText": "1", "newText": "''" }))
             .await;

@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use chartroom_protocol::lsp::{Diagnostic, Severity};
+use chartroom_protocol::lsp::{Code, Diagnostic, Severity};
 use chartroom_workspace::CanonicalRoot;
 
 use crate::client::Client;
 use crate::client::wire::Finding;
 use crate::content;
 use crate::position::{Encoding, to_place};
-use crate::render::escape;
 
 /// Merges the findings of several clients about one file.
 pub(super) fn merge<'a>(
@@ -58,16 +57,31 @@ fn merge_parts(
                 line: start.line,
                 character: start.character,
                 severity: finding.severity,
-                message: escape(&finding.message),
+                message: finding.message,
                 code: finding.code,
                 source: finding.source,
             });
         }
     }
+    drop_what_the_compiler_says_too(&mut diagnostics);
     diagnostics.sort_by(|a, b| {
         (a.line, a.character, a.severity, &a.message).cmp(&(b.line, b.character, b.severity, &b.message))
     });
     diagnostics
+}
+
+/// rust-analyzer finds some errors before the compiler does, in other words; the compiler's are the ones to keep.
+fn drop_what_the_compiler_says_too(diagnostics: &mut Vec<Diagnostic>) {
+    let is_of = |diagnostic: &Diagnostic, source: &str| diagnostic.source.as_deref() == Some(source);
+    let compiled: BTreeSet<(u32, Code)> = diagnostics
+        .iter()
+        .filter(|diagnostic| is_of(diagnostic, "rustc"))
+        .filter_map(|diagnostic| Some((diagnostic.line, diagnostic.code.clone()?)))
+        .collect();
+    diagnostics.retain(|diagnostic| {
+        let code = diagnostic.code.clone().filter(|_| is_of(diagnostic, "rust-analyzer"));
+        code.is_none_or(|code| !compiled.contains(&(diagnostic.line, code)))
+    });
 }
 
 #[cfg(test)]
@@ -142,6 +156,39 @@ mod tests {
             vec![vec![finding(0, Severity::Error, "Array<a> & b", "x")]],
             &[Severity::Error],
             &["ERROR [1:1] Array&lt;a&gt; &amp; b"],
+        );
+    }
+
+    #[test]
+    fn the_message_itself_stays_as_the_server_said_it() {
+        let parts = [(vec![finding(0, Severity::Error, "Array<a> & b", "x")], Encoding::Utf16, None)];
+        assert_eq!(merge_parts("a.ts", parts, &[Severity::Error])[0].message, "Array<a> & b");
+    }
+
+    #[test]
+    fn an_error_that_the_rust_compiler_finds_too_is_one() {
+        let coded = |at: u32, message: &str, source: &str, code: &str| Finding {
+            code: Some(Code::Text(code.to_owned())),
+            ..finding(at, Severity::Error, message, source)
+        };
+        let native = vec![
+            coded(0, "expected i32, found &str", "rust-analyzer", "E0308"),
+            coded(2, "expected i32, found &str", "rust-analyzer", "E0308"),
+            coded(3, "no such field", "rust-analyzer", "E0560"),
+        ];
+        let compiled = vec![
+            coded(0, "mismatched types expected `i32`, found `&str`", "rustc", "E0308"),
+            coded(3, "mismatched types", "rustc", "E0308"),
+        ];
+        check(
+            vec![native, compiled],
+            &[Severity::Error],
+            &[
+                "ERROR [1:1] mismatched types expected `i32`, found `&amp;str` (E0308)",
+                "ERROR [3:1] expected i32, found &amp;str (E0308)",
+                "ERROR [4:1] mismatched types (E0308)",
+                "ERROR [4:1] no such field (E0560)",
+            ],
         );
     }
 

@@ -3,7 +3,7 @@
 use chartroom_protocol::lsp::told::{BLOCK_END, BLOCK_START, LEFT_OUT, OTHER_FILES, THIS_FILE};
 use chartroom_protocol::lsp::{Diagnostic, FileDiagnostics, LspConfig};
 
-use super::escape::path_attribute;
+use super::escape::{escape, path_attribute};
 
 /// All diagnostic lines of one answer; overflow lines are not counted. Not configurable.
 const TOTAL_LINES: usize = 50;
@@ -44,7 +44,7 @@ pub fn after_edit(files: &[FileDiagnostics], limits: Limits) -> String {
     let mut left = limits.total;
     let mut text = String::new();
     for file in files {
-        push_block(&mut text, (BEFORE_HEADING, THIS_FILE), file, limits, &mut left);
+        push_block(&mut text, (BEFORE_HEADING, THIS_FILE, Reader::Model), file, limits, &mut left);
     }
     text
 }
@@ -54,29 +54,38 @@ pub fn after_write(written: &[FileDiagnostics], others: &[FileDiagnostics], limi
     let mut left = limits.total;
     let mut text = String::new();
     for file in written {
-        push_block(&mut text, (BEFORE_HEADING, THIS_FILE), file, limits, &mut left);
+        push_block(&mut text, (BEFORE_HEADING, THIS_FILE, Reader::Model), file, limits, &mut left);
     }
     let mut others: Vec<_> = others.iter().filter(|file| !file.diagnostics.is_empty()).collect();
     others.sort_by(|a, b| a.file.cmp(&b.file));
     for file in others.into_iter().take(limits.other_files) {
-        push_block(&mut text, (BEFORE_HEADING, OTHER_FILES), file, limits, &mut left);
+        push_block(&mut text, (BEFORE_HEADING, OTHER_FILES, Reader::Model), file, limits, &mut left);
     }
     text
 }
 
+/// Who reads a text. What a server says is escaped for a model, who must not take it for the end of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// An agent.
+    Model,
+    /// Somebody at a terminal.
+    Person,
+}
+
 /// Returns bare blocks without headings, one under the other: what `chartroom check` and `lsp_check` print.
-pub fn blocks(files: &[FileDiagnostics], limits: Limits) -> String {
+pub fn blocks(files: &[FileDiagnostics], limits: Limits, reader: Reader) -> String {
     let mut left = limits.total;
     let mut text = String::new();
     for file in files {
-        push_block(&mut text, ("\n", ""), file, limits, &mut left);
+        push_block(&mut text, ("\n", "", reader), file, limits, &mut left);
     }
     text.trim_start_matches('\n').to_owned()
 }
 
 fn push_block(
     text: &mut String,
-    (gap, heading): (&str, &str),
+    (gap, heading, reader): (&str, &str, Reader),
     file: &FileDiagnostics,
     limits: Limits,
     left: &mut usize,
@@ -92,7 +101,10 @@ fn push_block(
     text.push_str(heading);
     text.push_str(&format!("{BLOCK_START}{}\">\n", path_attribute(&file.file)));
     for diagnostic in &sorted[..n_shown] {
-        text.push_str(&line(diagnostic));
+        text.push_str(&match reader {
+            Reader::Model => line(diagnostic),
+            Reader::Person => said(diagnostic, str::to_owned),
+        });
         text.push('\n');
     }
     let n_hidden = sorted.len() - n_shown;
@@ -112,12 +124,16 @@ fn order(diagnostic: &Diagnostic) -> impl Ord + '_ {
     )
 }
 
-/// Returns one diagnostic as `SEVERITY [line:col] message (code)`; without a code the brackets are left out.
+/// Returns one diagnostic as `SEVERITY [line:col] message (code)`, for a model; without a code the brackets are left out.
 pub fn line(diagnostic: &Diagnostic) -> String {
+    said(diagnostic, escape)
+}
+
+fn said(diagnostic: &Diagnostic, show: fn(&str) -> String) -> String {
     let Diagnostic { line, character, severity, message, code, .. } = diagnostic;
-    let severity = severity.as_str();
+    let (severity, message) = (severity.as_str(), show(message));
     match code {
-        Some(code) => format!("{severity} [{line}:{character}] {message} ({code})"),
+        Some(code) => format!("{severity} [{line}:{character}] {message} ({})", show(&code.to_string())),
         None => format!("{severity} [{line}:{character}] {message}"),
     }
 }

@@ -4,7 +4,7 @@ use chartroom_protocol::lsp::{CheckParams, FileText, Freshness, ServerOutcome};
 
 use super::{FileParams, ToolAnswer, ToolSpec, schema};
 use crate::orchestrator::{Orchestrator, ToolError};
-use crate::render::{Limits, blocks};
+use crate::render::{Limits, Reader, blocks};
 
 pub(super) const NAME: &str = "lsp_check";
 
@@ -52,7 +52,8 @@ pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Res
             others.join("; ")
         )));
     }
-    let mut text = blocks(std::slice::from_ref(checked), Limits::of(orchestrator.config()));
+    let limits = Limits::of(orchestrator.config());
+    let mut text = blocks(std::slice::from_ref(checked), limits, Reader::Model);
     if text.is_empty() {
         text = format!("No diagnostics in {} ({})", checked.file, current.join(", "));
     }

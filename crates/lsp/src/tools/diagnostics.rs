@@ -5,6 +5,7 @@ use chartroom_protocol::lsp::{Freshness, ServerState, ServerStatus};
 use super::places::joined;
 use super::{Nothing, ToolAnswer, ToolSpec, schema};
 use crate::orchestrator::{Orchestrator, ToolError};
+use crate::render::escape;
 
 pub(super) const NAME: &str = "lsp_diagnostics";
 
@@ -21,7 +22,8 @@ pub(super) async fn call(orchestrator: &Orchestrator, _: Nothing) -> Result<Tool
     let mut lines = Vec::new();
     for (file, diagnostics) in orchestrator.diagnostics() {
         for diagnostic in diagnostics {
-            lines.push(format!("{file}:{}:{} {}", diagnostic.line, diagnostic.character, diagnostic.message));
+            let message = escape(&diagnostic.message);
+            lines.push(format!("{file}:{}:{} {message}", diagnostic.line, diagnostic.character));
         }
     }
     let mut text = if lines.is_empty() { "No diagnostics".to_owned() } else { joined(lines) };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A diagnostic: positions are 1-based characters, the message is one line and already escaped for the text form.
+/// A diagnostic: positions are 1-based characters, the message is one line, as the server said it.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
@@ -16,7 +16,7 @@ pub struct Diagnostic {
     pub character: u32,
     /// How bad it is.
     pub severity: Severity,
-    /// One line; `<`, `>` and `&` are escaped.
+    /// One line. It is escaped where a text for a model is made of it.
     pub message: String,
     /// The server's code, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

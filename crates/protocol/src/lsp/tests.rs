@@ -19,7 +19,7 @@ fn full_diagnostic() -> Diagnostic {
         line: 42,
         character: 5,
         severity: Severity::Error,
-        message: "Type 'string' is not assignable to type 'Array&lt;number&gt;'.".into(),
+        message: "Type 'string' is not assignable to type 'Array<number>'.".into(),
         code: Some(Code::Number(2322)),
         source: Some("ts".into()),
     }
@@ -31,7 +31,7 @@ fn a_full_diagnostic_is_the_same_after_the_pipe() {
     check(
         &full_diagnostic(),
         expect![[
-            r#"{"file":"src/a.ts","line":42,"character":5,"severity":"error","message":"Type 'string' is not assignable to type 'Array&lt;number&gt;'.","code":2322,"source":"ts"}"#
+            r#"{"file":"src/a.ts","line":42,"character":5,"severity":"error","message":"Type 'string' is not assignable to type 'Array<number>'.","code":2322,"source":"ts"}"#
         ]],
     );
 }
@@ -42,7 +42,7 @@ fn a_code_may_be_text_and_absent_fields_stay_absent() {
     check(
         &diagnostic,
         expect![[
-            r#"{"file":"src/a.ts","line":42,"character":5,"severity":"error","message":"Type 'string' is not assignable to type 'Array&lt;number&gt;'.","code":"E0308"}"#
+            r#"{"file":"src/a.ts","line":42,"character":5,"severity":"error","message":"Type 'string' is not assignable to type 'Array<number>'.","code":"E0308"}"#
         ]],
     );
 }
@@ -176,7 +176,7 @@ fn the_answer_of_a_check_tells_what_each_server_did() {
             epoch: 4,
         },
         expect![[
-            r#"{"files":[{"file":"a.ts","diagnostics":[{"file":"src/a.ts","line":42,"character":5,"severity":"error","message":"Type 'string' is not assignable to type 'Array&lt;number&gt;'.","code":2322,"source":"ts"}],"servers":[{"id":"typescript","root":".","outcome":"answered","freshness":"current"}]}],"others":[{"file":"b.ts","diagnostics":[],"refused":"no"}],"servers":[{"id":"eslint","root":".","outcome":"absent","status":"broken","reason":"exited"},{"id":"typescript","root":".","outcome":"answered","freshness":"current"}],"epoch":4}"#
+            r#"{"files":[{"file":"a.ts","diagnostics":[{"file":"src/a.ts","line":42,"character":5,"severity":"error","message":"Type 'string' is not assignable to type 'Array<number>'.","code":2322,"source":"ts"}],"servers":[{"id":"typescript","root":".","outcome":"answered","freshness":"current"}]}],"others":[{"file":"b.ts","diagnostics":[],"refused":"no"}],"servers":[{"id":"eslint","root":".","outcome":"absent","status":"broken","reason":"exited"},{"id":"typescript","root":".","outcome":"answered","freshness":"current"}],"epoch":4}"#
         ]],
     );
 }

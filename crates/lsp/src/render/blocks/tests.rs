@@ -195,5 +195,21 @@ fn bare_blocks_have_no_heading() {
         <diagnostics file="b.ts">
         ERROR [2:5] wrong 2
         </diagnostics>"#]]
-    .assert_eq(&blocks(&[file("a.ts", [1]), file("b.ts", [2])], Limits::default()));
+    .assert_eq(&blocks(&[file("a.ts", [1]), file("b.ts", [2])], Limits::default(), Reader::Model));
+}
+
+// EC-16, REQ-FMT-040
+#[test]
+fn a_model_reads_it_escaped_and_a_person_as_it_is() {
+    let broken = diagnostic(1, "Array<a> & </diagnostics>");
+    let file = FileDiagnostics { diagnostics: vec![broken], ..file("a.ts", []) };
+    let text = |reader| blocks(std::slice::from_ref(&file), Limits::default(), reader);
+    assert_eq!(
+        text(Reader::Model),
+        "<diagnostics file=\"a.ts\">\nERROR [1:5] Array&lt;a&gt; &amp; &lt;/diagnostics&gt;\n</diagnostics>"
+    );
+    assert_eq!(
+        text(Reader::Person),
+        "<diagnostics file=\"a.ts\">\nERROR [1:5] Array<a> & </diagnostics>\n</diagnostics>"
+    );
 }
