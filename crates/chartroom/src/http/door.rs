@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, StatusCode, header};
+use axum::http::{Extensions, Request, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use chartroom_protocol::error::ErrorCode;
 use tower::ServiceExt as _;
@@ -13,7 +13,8 @@ use tower::ServiceExt as _;
 use super::access::{DEVICE_LIFE, DeviceId};
 use super::coding::{Accepted, compress};
 use super::error::{ApiError, shape};
-use super::guard::{Guard, Pass, Refusal};
+use super::guard::{Caller, Guard, Pass, Refusal};
+use super::places::Place;
 use super::{headers, limits, page, routes};
 use crate::app::App;
 
@@ -43,6 +44,9 @@ impl Door {
         let (parts, body) = request.into_parts();
         let answer = match self.guard.judge(&parts) {
             Ok(Pass::Inside(caller)) => {
+                if matches!(caller, Caller::Script | Caller::Browser(_)) {
+                    self.keep_place(&parts.extensions).await;
+                }
                 let mut request = Request::from_parts(parts, body);
                 request.extensions_mut().insert(caller);
                 self.route(request).await
@@ -55,6 +59,17 @@ impl Door {
         tracing::debug!(%method, path, status, elapsed_ms = started.elapsed().as_millis() as u64, "answered");
         ::metrics::counter!("chartroom_http_requests_total", "status" => status.to_string()).increment(1);
         answer
+    }
+
+    /// The connection of whoever has shown a key is no stranger's any more.
+    async fn keep_place(&self, extensions: &Extensions) {
+        if let Some(place) = extensions.get::<Place>() {
+            tokio::select! {
+                () = place.keep() => {}
+                // Whoever waits for a place then is answered without one, so that all come to an end.
+                () = self.app.closing().cancelled() => {}
+            }
+        }
     }
 
     async fn route(&self, request: Request<Body>) -> Response {

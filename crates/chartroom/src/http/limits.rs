@@ -4,8 +4,12 @@ use std::time::Duration;
 
 use super::routes::Kind;
 
-/// Connections at once; more wait in the system's backlog. 500 idle pages and 50 active ones fit.
+/// Connections at once that have shown a key; a request on one more waits. 500 idle pages and 50 active ones fit.
 pub const CONNECTIONS: usize = 1024;
+/// Connections at once that have not; with one more, the one that has been silent longest is cut.
+pub const STRANGERS: usize = 128;
+/// How long such a connection may be silent.
+pub const STRANGER_SILENCE: Duration = Duration::from_secs(10);
 /// From a connection's first byte, or its last answer, to the end of the next request's head.
 pub const HEAD: Duration = Duration::from_secs(30);
 /// All headers together.

@@ -13,32 +13,26 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use super::places::{Bounds, Place, Places};
 use super::{Door, limits};
 use crate::app::App;
 
-/// A connection's place among those that may be open at once. A WebSocket takes it along when the connection becomes one.
-#[derive(Debug, Clone)]
-pub(super) struct Place {
-    _permit: Arc<OwnedSemaphorePermit>,
-}
-
 /// Serves `app` on `listener` until `shutdown`, then ends every connection and every child.
 pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
-    serve(listener, app, shutdown, limits::CONNECTIONS).await
+    serve(listener, app, shutdown, Bounds::default()).await
 }
 
 async fn serve(
     listener: TcpListener,
     app: App,
     shutdown: impl Future<Output = ()>,
-    n_places: usize,
+    bounds: Bounds,
 ) -> anyhow::Result<()> {
     let address = listener.local_addr().context("asking the listener for its address")?;
     let door = Arc::new(Door::new(address, app.clone()));
-    let places = Arc::new(Semaphore::new(n_places));
+    let (places, entrance) = Places::new(bounds);
     tracing::info!(%address, "listening");
     let sessions = app.sessions().clone();
     // Ends by itself, and with the runtime; nobody waits for what an earlier run left.
@@ -46,15 +40,10 @@ async fn serve(
 
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
-        let permit = tokio::select! {
-            () = &mut shutdown => break,
-            permit = places.clone().acquire_owned() => permit.context("the semaphore is never closed")?,
-        };
-        let place = Place { _permit: Arc::new(permit) };
-        let stream = tokio::select! {
+        let (stream, peer) = tokio::select! {
             () = &mut shutdown => break,
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+                Ok(accepted) => accepted,
                 Err(error) => {
                     // Out of descriptors, most likely; there is no signal for "there are some again".
                     tracing::warn!("a connection could not be accepted: {error}");
@@ -67,28 +56,30 @@ async fn serve(
             tracing::debug!("a socket will wait for full packets: {error}");
         }
         let (door, closing) = (door.clone(), app.closing().clone());
-        tokio::spawn(serve_connection(stream, door, closing, place));
+        tokio::spawn(serve_connection(stream, door, closing, entrance.take(peer.ip())));
     }
 
-    drop(listener);
+    drop((listener, entrance));
     tracing::info!("stopping");
     // Sockets and sessions end first: a connection that waits for one of them can then finish too.
     app.close().await;
-    let all = u32::try_from(n_places).unwrap_or(u32::MAX);
-    if tokio::time::timeout(limits::DRAIN, places.acquire_many(all)).await.is_err() {
+    if tokio::time::timeout(limits::DRAIN, places.all_gone()).await.is_err() {
         tracing::info!("some connections were still busy and were cut");
     }
     Ok(())
 }
 
-/// Answers one connection's requests until it ends, or until the server closes and the current one is answered.
+/// Answers one connection's requests until it ends, until its place is wanted, or until the server closes and the current
+/// one is answered.
 async fn serve_connection<S>(stream: S, door: Arc<Door>, closing: CancellationToken, place: Place)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
+    let of_requests = place.clone();
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let (door, place) = (door.clone(), place.clone());
+        let (door, place) = (door.clone(), of_requests.clone());
         async move {
+            let _answering = place.answer();
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(place);
             Ok::<_, Infallible>(door.answer(request).await)
@@ -103,6 +94,7 @@ where
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = place.turned_away() => return tracing::debug!("a connection without a key was cut"),
         () = closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await

@@ -11,8 +11,8 @@ use axum::response::Response;
 use utoipa_axum::routes;
 
 use super::guard::Caller;
+use super::places::Place;
 use super::routes::{Kind, Route};
-use super::serve::Place;
 use super::{SOCKET_PROTOCOL, limits};
 use crate::app::App;
 use connection::Connection;

@@ -30,8 +30,7 @@ fn connect() -> Client {
     let door = Arc::new(Door::new("127.0.0.1:4747".parse().unwrap(), open(home.path())));
     let (pipe, far_end) = tokio::io::duplex(64 * 1024);
     let closing = CancellationToken::new();
-    let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
-    let place = Place { _permit: Arc::new(permit) };
+    let place = Places::new(Bounds::default()).1.take([127, 0, 0, 1].into());
     let server = tokio::spawn(serve_connection(far_end, door, closing.clone(), place));
     Client { pipe, closing, server, _home: home }
 }
@@ -58,7 +57,7 @@ async fn a_client_that_never_finishes_its_head_is_hung_up_on() {
         let answer = connect().until_hung_up(beginning.as_bytes()).await;
         assert!(!answer.contains(" 200 "), "{beginning:?}: {answer}");
         assert!(
-            started.elapsed() <= limits::HEAD + Duration::from_secs(1),
+            started.elapsed() <= limits::STRANGER_SILENCE + Duration::from_secs(1),
             "{beginning:?}: {:?}",
             started.elapsed()
         );
@@ -114,16 +113,19 @@ struct SmallServer {
 }
 
 impl SmallServer {
-    async fn start(n_places: usize) -> Self {
+    /// Starts one with as many places for those who have a key.
+    async fn start(known: usize) -> Self {
+        Self::start_with(Bounds { known, ..Bounds::default() }).await
+    }
+
+    async fn start_with(bounds: Bounds) -> Self {
         let home = tempfile::tempdir().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let app = open(home.path());
         let server =
-            tokio::spawn(
-                async move { serve(listener, app, async { stopped.await.unwrap() }, n_places).await },
-            );
+            tokio::spawn(async move { serve(listener, app, async { stopped.await.unwrap() }, bounds).await });
         Self { address, stop, server, _home: home }
     }
 
@@ -205,4 +207,44 @@ async fn a_web_socket_message_above_the_limit_is_refused_by_its_head() {
     let reason = [&1009_u16.to_be_bytes()[..], b"the message is too large: 16 MB at most"].concat();
     let close = [&[0x88, u8::try_from(reason.len()).unwrap()][..], &reason].concat();
     assert!(answer.ends_with(&close), "{}", String::from_utf8_lossy(&answer));
+}
+
+/// A server on which nobody's time runs out while a test runs.
+async fn patient_server() -> SmallServer {
+    SmallServer::start_with(Bounds { patience: Duration::from_secs(24 * 60 * 60), ..Bounds::default() }).await
+}
+
+#[tokio::test]
+async fn the_owner_is_answered_while_1_100_strangers_say_nothing() {
+    let server = patient_server().await;
+    let mut idle = Vec::new();
+    for _ in 0..1_100 {
+        idle.push(server.connect().await);
+    }
+    let mut owner = server.connect().await;
+    server.ask(&mut owner).await;
+    // Nobody's time was over: the last of them is still waited for.
+    let still_there = idle.last().unwrap().try_read(&mut [0; 1]);
+    assert_eq!(still_there.unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+    let oldest = idle.first_mut().unwrap().read(&mut [0; 1]).await;
+    assert!(matches!(oldest, Ok(0) | Err(_)), "the first of them made room: {oldest:?}");
+}
+
+#[tokio::test]
+async fn an_owner_who_is_here_already_is_not_cut_by_1_100_strangers() {
+    let server = patient_server().await;
+    let mut owner = server.connect().await;
+    server.ask(&mut owner).await;
+    let mut idle = Vec::new();
+    for _ in 0..1_100 {
+        idle.push(server.connect().await);
+    }
+    // They have all been let in when the last of them is told that it has no key.
+    let last = idle.last_mut().unwrap();
+    let request = server.request("/api/health", "").replace(TOKEN, "wrong");
+    last.write_all(request.as_bytes()).await.unwrap();
+    let mut first = [0; 12];
+    last.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 401");
+    server.ask(&mut owner).await;
 }
