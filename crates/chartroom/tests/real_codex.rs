@@ -101,7 +101,7 @@ async fn tools_with_permission_and_parallel() {
         create message i1
         complete message i1 "I will use exec_command."
         create tool execute i2
-        question q0 execute {"command":"touch yes.txt","cwd":"$PROJECT"}
+        question q0 execute {"command":["/bin/bash","-lc","touch yes.txt"],"cwd":"$PROJECT","reason":"j"}
         state needs_you
         > answer allow
         question q0 closed
@@ -118,7 +118,7 @@ async fn tools_with_permission_and_parallel() {
         create message i5
         complete message i5 "I will use exec_command."
         create tool execute i6
-        question q1 execute {"command":"touch no.txt","cwd":"$PROJECT"}
+        question q1 execute {"command":["/bin/bash","-lc","touch no.txt"],"cwd":"$PROJECT","reason":"j"}
         state needs_you
         > answer deny
         question q1 closed

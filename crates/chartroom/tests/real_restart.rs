@@ -404,7 +404,7 @@ async fn codex_sessions_survive_kill_minus_9_of_the_server() {
         create message i1
         complete message i1 "I will use exec_command."
         create tool execute i2
-        question q0 execute {"command":"touch c.txt","cwd":"$PROJECT"}
+        question q0 execute {"command":["/bin/bash","-lc","touch c.txt"],"cwd":"$PROJECT","reason":"j"}
         state needs_you
     "#]]);
     stories.asking.back.saw(&expect![[r#"
@@ -412,13 +412,13 @@ async fn codex_sessions_survive_kill_minus_9_of_the_server() {
         turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
         title "[[tool:exec_command:{\"cmd\":\"touch"
         queue []
-        question q0 execute {"command":"touch c.txt","cwd":"$PROJECT"}
+        question q0 execute {"command":["/bin/bash","-lc","touch c.txt"],"cwd":"$PROJECT","reason":"j"}
         state needs_you
         question q0 closed
-        queue ["You asked whether you may use execute with {\"command\":\"touch c.txt\",\"cwd\":\"$PROJECT\"}. You may: please go on."]
+        queue ["You asked whether you may use execute with {\"command\":[\"/bin/bash\",\"-lc\",\"touch c.txt\"],\"cwd\":\"$PROJECT\",\"reason\":\"j\"}. You may: please go on."]
         state loading
         options model gpt-5.4 mode auto
-        user i1 "You asked whether you may use execute with {\"command\":\"touch c.txt\",\"cwd\":\"$PROJECT\"}. You may: please go on."
+        user i1 "You asked whether you may use execute with {\"command\":[\"/bin/bash\",\"-lc\",\"touch c.txt\"],\"cwd\":\"$PROJECT\",\"reason\":\"j\"}. You may: please go on."
         queue []
         state working
         turn 1 started gpt-5.4
@@ -436,14 +436,14 @@ async fn codex_sessions_survive_kill_minus_9_of_the_server() {
         | turn 0 failed PROCESS_CRASH: Chartroom was stopped in the middle of this turn
         title "[[tool:exec_command:{\"cmd\":\"touch"
         queue []
-        question q0 execute {"command":"touch c.txt","cwd":"$PROJECT"}
+        question q0 execute {"command":["/bin/bash","-lc","touch c.txt"],"cwd":"$PROJECT","reason":"j"}
         state needs_you
         > answer allow
         question q0 closed
-        queue ["You asked whether you may use execute with {\"command\":\"touch c.txt\",\"cwd\":\"$PROJECT\"}. You may: please go on."]
+        queue ["You asked whether you may use execute with {\"command\":[\"/bin/bash\",\"-lc\",\"touch c.txt\"],\"cwd\":\"$PROJECT\",\"reason\":\"j\"}. You may: please go on."]
         state loading
         options model gpt-5.4 mode auto
-        user i3 "You asked whether you may use execute with {\"command\":\"touch c.txt\",\"cwd\":\"$PROJECT\"}. You may: please go on."
+        user i3 "You asked whether you may use execute with {\"command\":[\"/bin/bash\",\"-lc\",\"touch c.txt\"],\"cwd\":\"$PROJECT\",\"reason\":\"j\"}. You may: please go on."
         queue []
         state working
         turn 1 started gpt-5.4

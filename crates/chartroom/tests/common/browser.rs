@@ -291,7 +291,9 @@ impl Browser {
                 let question = &frame["question"];
                 let number = self.questions.number(&question["questionId"]);
                 let what = match question["toolName"].as_str() {
-                    Some(tool) => format!("{tool} {}", self.stable(&question["toolArguments"].to_string())),
+                    Some(tool) => {
+                        format!("{tool} {}", self.stable(&unfolded_arguments(question).to_string()))
+                    }
                     None => question["questions"][0]["question"].as_str().unwrap_or_default().to_owned(),
                 };
                 self.lines.push(format!("question q{number} {what}"));
@@ -460,6 +462,16 @@ impl Browser {
         }
         text
     }
+}
+
+/// The arguments of a question, without the bookkeeping that the page folds: its ids and times are never the same.
+fn unfolded_arguments(question: &Value) -> Value {
+    let folded = question["bookkeeping"].as_array().cloned().unwrap_or_default();
+    let mut arguments = question["toolArguments"].clone();
+    if let Some(arguments) = arguments.as_object_mut() {
+        arguments.retain(|name, _| !folded.iter().any(|other| other == name));
+    }
+    arguments
 }
 
 /// "retry 1 of 2 in 0.6 s" waits for a random time.

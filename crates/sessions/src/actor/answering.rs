@@ -69,8 +69,11 @@ impl Actor {
 fn answer_text(question: &Question, params: &AnswerParams) -> String {
     let mut words = String::new();
     match (&question.body, params.decision) {
-        (QuestionBody::Permission { tool_name, tool_arguments, .. }, decision) => {
-            let arguments = serde_json::to_string(tool_arguments).expect("a map of values");
+        (QuestionBody::Permission { tool_name, tool_arguments, bookkeeping, .. }, decision) => {
+            // The ids of a call that nobody waits for any more mean nothing to the model.
+            let mut arguments = tool_arguments.clone();
+            arguments.retain(|name, _| !bookkeeping.contains(name));
+            let arguments = serde_json::to_string(&arguments).expect("a map of values");
             words = match decision {
                 Decision::Allow | Decision::AllowAlways => {
                     format!(
