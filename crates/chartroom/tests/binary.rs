@@ -112,6 +112,43 @@ fn a_folder_in_the_place_of_a_file_of_ours_is_one_sentence() {
 }
 
 #[test]
+fn a_session_store_without_a_version_is_one_sentence() {
+    let home = Home::new();
+    assert_eq!(home.serve(&[]).stop().0, 0);
+    let path = home.data().join("sessions.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    // Where SQLite keeps the number that says what a program has made of the file.
+    bytes[60..64].fill(0);
+    std::fs::write(&path, bytes).unwrap();
+    let sentence = format!(
+        "cannot use {}: it is a database without a version of ours; move it away, and a new one is begun",
+        path.display()
+    );
+    check_impossible(home.run(&["serve", "--port", "0"]), &sentence);
+}
+
+#[test]
+fn what_a_server_kept_is_in_the_main_file_when_it_has_stopped() {
+    let home = Home::new();
+    std::fs::create_dir(home.path().join("shop")).unwrap();
+    let server = home.serve(&["shop"]);
+    let bearer = |home: &Home| {
+        let token = std::fs::read_to_string(home.data().join("token")).unwrap();
+        format!("Bearer {token}")
+    };
+    // Somebody has read it too, so that the writer's is not the only connection to the file.
+    server.request("GET", "/api/project", &[("authorization", &bearer(&home))], "");
+    assert_eq!(server.stop().0, 0);
+    for suffix in ["-wal", "-shm"] {
+        // A copy of the one file is a whole copy.
+        std::fs::remove_file(home.data().join(format!("sessions.db{suffix}"))).ok();
+    }
+    let server = home.serve(&[]);
+    let answer = server.request("GET", "/api/project", &[("authorization", &bearer(&home))], "");
+    assert!(answer.contains("\"name\":\"shop\""), "{answer}");
+}
+
+#[test]
 fn a_second_server_is_told_about_the_first_and_other_commands_work_beside_it() {
     let home = Home::new();
     let server = home.serve(&[]);
@@ -224,42 +261,22 @@ fn link_prints_a_new_link_to_the_running_server() {
     assert!(server.request("GET", path, &[], "").starts_with("HTTP/1.1 401"), "it opens once");
 }
 
-/// Lets a browser in and returns the headers of its page.
-fn let_in(server: &program::Server) -> [(&'static str, String); 3] {
-    let entered =
-        server.request("GET", &format!("/?token={}", server.code()), &[("user-agent", "Fox/1")], "");
-    let value = |name: &str| entered.lines().find_map(|line| line.strip_prefix(name)).unwrap().to_owned();
-    let cookie = value("set-cookie: ").split(';').next().unwrap().to_owned();
-    let origin = format!("http://{}", server.host());
-    let headers = [("cookie", cookie.as_str()), ("origin", &origin), ("content-type", "application/json")];
-    let code = value("location: /#enter=");
-    let answer = server.request("POST", "/api/enter", &headers, &format!("{{\"code\":\"{code}\"}}"));
-    let key = answer.split("\"key\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
-    [("cookie", cookie), ("origin", origin), ("x-chartroom-key", key)]
-}
-
-/// The status of a request with these headers.
-fn status(server: &program::Server, headers: &[(&'static str, String); 3]) -> String {
-    let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
-    server.request("GET", "/api/health", &headers, "")[9..12].to_owned()
-}
-
 #[test]
 fn browsers_are_listed_and_put_out_while_the_server_runs() {
     let home = Home::new();
     let server = home.serve(&[]);
-    let browser = let_in(&server);
-    assert_eq!(status(&server, &browser), "200");
+    let browser = server.let_in();
+    assert_eq!(server.status(&browser), "200");
     let (code, list, stderr) = home.run(&["link", "--list"]);
     assert_eq!((code, stderr.as_str()), (0, ""));
     let (id, rest) = list.split_once("  ").unwrap();
     assert_eq!(rest, "30 days left  Fox/1\n");
     let unknown = (1, "no browser none was let in\n".to_owned(), String::new());
     assert_eq!(home.run(&["link", "--revoke", "none"]), unknown);
-    assert_eq!(status(&server, &browser), "200");
+    assert_eq!(server.status(&browser), "200");
     let done = (0, "signed out 1 browser\n".to_owned(), String::new());
     assert_eq!(home.run(&["link", "--revoke", id]), done);
-    assert_eq!(status(&server, &browser), "401");
+    assert_eq!(server.status(&browser), "401");
 
     let (_, unused, _) = home.run(&["link"]);
     let path = unused.trim_end().strip_prefix(&format!("http://{}", server.host())).unwrap();
@@ -278,17 +295,17 @@ fn a_browser_that_was_let_in_stays_in_over_a_restart_until_it_is_put_out() {
     let home = Home::new();
     let server = home.serve(&[]);
     let port = server.host().split_once(':').unwrap().1.to_owned();
-    let browser = let_in(&server);
+    let browser = server.let_in();
     assert_eq!(server.stop().0, 0);
     let start = || program::Server::start(home.command(&["serve", "--port", &port]));
     let server = start();
-    assert_eq!(status(&server, &browser), "200");
+    assert_eq!(server.status(&browser), "200");
     assert_eq!(server.stop().0, 0);
 
     assert_eq!(home.run(&["link", "--list"]).1.lines().count(), 1);
     assert_eq!(home.run(&["link", "--revoke"]), (0, "signed out 1 browser\n".to_owned(), String::new()));
     assert_eq!(home.run(&["link", "--list"]), (0, String::new(), String::new()));
-    assert_eq!(status(&start(), &browser), "401");
+    assert_eq!(start().status(&browser), "401");
 }
 
 #[test]

@@ -243,6 +243,10 @@ impl SessionService {
                 tracing::warn!("a session did not end its agent: {error}");
             }
         }
+        if let Err(error) = self.inner.store.checkpoint().await {
+            // Nothing is lost: the next start reads the log.
+            tracing::warn!("the store's log was not brought into its main file: {error}");
+        }
     }
 
     async fn project(&self, project_id: &ProjectId) -> Result<StoredProject, ProviderError> {

@@ -113,6 +113,14 @@ impl Store {
         open::open(path)
     }
 
+    /// Brings everything that was kept into the main file, so that a copy of it is a whole one. For the end.
+    pub async fn checkpoint(&self) -> Result<(), StoreError> {
+        self.inner.writer.settle().await?;
+        let path = self.inner.readers.path.clone();
+        let done = tokio::task::spawn_blocking(move || open::checkpoint(&path)).await;
+        done.unwrap_or(Err(StoreError::Closed))
+    }
+
     async fn write<T: Send + 'static>(
         &self,
         durability: Durability,

@@ -116,6 +116,27 @@ impl Server {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
+    /// Lets a browser in by the link of the ready line, and returns the headers of its page.
+    pub fn let_in(&self) -> [(&'static str, String); 3] {
+        let entered =
+            self.request("GET", &format!("/?token={}", self.code()), &[("user-agent", "Fox/1")], "");
+        let value = |name: &str| entered.lines().find_map(|line| line.strip_prefix(name)).unwrap().to_owned();
+        let cookie = value("set-cookie: ").split(';').next().unwrap().to_owned();
+        let origin = format!("http://{}", self.host());
+        let headers =
+            [("cookie", cookie.as_str()), ("origin", &origin), ("content-type", "application/json")];
+        let code = value("location: /#enter=");
+        let answer = self.request("POST", "/api/enter", &headers, &format!("{{\"code\":\"{code}\"}}"));
+        let key = answer.split("\"key\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        [("cookie", cookie), ("origin", origin), ("x-chartroom-key", key)]
+    }
+
+    /// The status of a request with the headers of a browser's page.
+    pub fn status(&self, browser: &[(&'static str, String); 3]) -> String {
+        let headers = browser.each_ref().map(|(name, value)| (*name, value.as_str()));
+        self.request("GET", "/api/health", &headers, "")[9..12].to_owned()
+    }
+
     pub fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, signal).unwrap();

@@ -1,6 +1,7 @@
 //! Opening the store: lock, check, set aside what we cannot use, migrate.
 
 use std::fs::{File, TryLockError};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,8 @@ pub enum SetAsideReason {
         /// The schema's number in it.
         version: u32,
     },
+    /// The main file is missing, empty or cut, although its log is there. SQLite would throw the log away.
+    MainFileLost,
     /// SQLite cannot read it.
     Damaged {
         /// What SQLite says.
@@ -53,6 +56,11 @@ impl std::fmt::Display for SetAside {
                 "the session store was written by a newer chartroom (version {version}, this one knows {}); \
                  it is kept as {kept_as} and a new one was begun: use the newer chartroom to get it back",
                 schema::VERSION
+            ),
+            SetAsideReason::MainFileLost => write!(
+                f,
+                "the session store's main file is missing or cut although its log is there; what is left is kept as \
+                 {kept_as}-wal and a new store was begun: put a copy of the main file at {kept_as} to get it back"
             ),
             SetAsideReason::Damaged { finding } => write!(
                 f,
@@ -73,9 +81,12 @@ pub(super) fn open(path: &Path) -> Result<Opened, StoreError> {
     }
     let lock = lock(path)?;
     let mut set_aside = None;
-    if path.exists()
-        && let Some(reason) = trouble(path)?
-    {
+    let reason = match main_file_lost(path).map_err(|error| unusable(error.to_string()))? {
+        true => Some(SetAsideReason::MainFileLost),
+        false if path.exists() => trouble(path)?,
+        false => None,
+    };
+    if let Some(reason) = reason {
         let kept_as = move_aside(path, &reason).map_err(|error| unusable(error.to_string()))?;
         set_aside = Some(SetAside { kept_as, reason });
     }
@@ -100,6 +111,17 @@ fn take_over_tail(connection: &Connection, path: &Path) -> Result<(Tail, Part), 
     transaction.commit()?;
     tail.clear().and_then(|()| spare.clear()).map_err(|error| unusable(error.to_string()))?;
     Ok((tail, spare))
+}
+
+/// Brings everything that is in the log into the main file and empties the log.
+pub(super) fn checkpoint(path: &Path) -> Result<(), StoreError> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(Duration::from_millis(500))?;
+    let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if is_busy {
+        tracing::debug!("a reader kept the log from being emptied; the next start reads it");
+    }
+    Ok(())
 }
 
 /// Opens a connection that cannot write.
@@ -142,6 +164,31 @@ fn lock(path: &Path) -> Result<File, StoreError> {
     }
 }
 
+/// Tells whether there is a log without the file to which it belongs: that always has its first page.
+fn main_file_lost(path: &Path) -> std::io::Result<bool> {
+    let log = with_suffix(path, "-wal");
+    if !log.metadata().is_ok_and(|log| log.len() > 0) {
+        return Ok(false);
+    }
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    let mut head = [0; 18];
+    match file.read_exact(&mut head) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(true),
+        Err(error) => return Err(error),
+    }
+    // The size of a page, in which 1 stands for 65,536. What has another head is damaged, and found to be so.
+    let page = match u64::from(u16::from_be_bytes([head[16], head[17]])) {
+        1 => 65_536,
+        size => size,
+    };
+    Ok(head.starts_with(b"SQLite format 3\0") && file.metadata()?.len() < page)
+}
+
 /// Returns why the file cannot be used, if so. A file that cannot be read at all is the caller's error, not ours
 /// to move away.
 fn trouble(path: &Path) -> Result<Option<SetAsideReason>, StoreError> {
@@ -151,7 +198,13 @@ fn trouble(path: &Path) -> Result<Option<SetAsideReason>, StoreError> {
     let connection = Connection::open(path)
         .map_err(|error| StoreError::Unusable { path: path.to_owned(), reason: error.to_string() })?;
     match check(&connection, size) {
-        Ok(reason) => Ok(reason),
+        // A new store gets its version together with its first table.
+        Ok(Finding::Foreign) => Err(StoreError::Unusable {
+            path: path.to_owned(),
+            reason: "it is a database without a version of ours; move it away, and a new one is begun"
+                .to_owned(),
+        }),
+        Ok(Finding::Ours(reason)) => Ok(reason),
         Err(error) => match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
                 Ok(Some(SetAsideReason::Damaged { finding: error.to_string() }))
@@ -161,13 +214,20 @@ fn trouble(path: &Path) -> Result<Option<SetAsideReason>, StoreError> {
     }
 }
 
-fn check(connection: &Connection, size: u64) -> Result<Option<SetAsideReason>, rusqlite::Error> {
+enum Finding {
+    /// Another program's, as far as we can tell.
+    Foreign,
+    /// Ours, and why it cannot be used, if so.
+    Ours(Option<SetAsideReason>),
+}
+
+fn check(connection: &Connection, size: u64) -> Result<Finding, rusqlite::Error> {
     // We may be about to set it aside: leave its log as it is when we close.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     let version = schema::version(connection)?;
     if version > schema::VERSION {
-        return Ok(Some(SetAsideReason::Newer { version }));
+        return Ok(Finding::Ours(Some(SetAsideReason::Newer { version })));
     }
     let checks: &[&str] = if size <= FULL_CHECK_BYTES || version == 0 {
         &["PRAGMA quick_check(1)"]
@@ -182,16 +242,18 @@ fn check(connection: &Connection, size: u64) -> Result<Option<SetAsideReason>, r
     for check in checks {
         let finding: String = connection.query_row(check, [], |row| row.get(0))?;
         if finding != "ok" {
-            return Ok(Some(SetAsideReason::Damaged { finding }));
+            return Ok(Finding::Ours(Some(SetAsideReason::Damaged { finding })));
         }
     }
-    Ok(None)
+    let n_tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(if version == 0 && n_tables > 0 { Finding::Foreign } else { Finding::Ours(None) })
 }
 
 /// Renames the store with its log; the names tell why and when.
 fn move_aside(path: &Path, reason: &SetAsideReason) -> std::io::Result<PathBuf> {
     let why = match reason {
         SetAsideReason::Newer { version } => format!("version-{version}"),
+        SetAsideReason::MainFileLost => "lost".to_owned(),
         SetAsideReason::Damaged { .. } => "damaged".to_owned(),
     };
     let when = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S");

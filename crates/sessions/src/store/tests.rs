@@ -1,6 +1,7 @@
 //! The store's promises: nothing is overwritten, nothing accepted is lost, readers get exactly the state.
 
 mod kill;
+mod main_file;
 mod pages;
 mod room;
 
