@@ -159,6 +159,16 @@ impl DataFolder {
 
     /// Takes the one server's place in this folder; other commands work beside it without the lock.
     pub fn lock_server(&self) -> Result<ServerLock, DataError> {
+        let mut lock = self.hold_server()?;
+        let write = |file: &mut File| file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        match write(&mut lock.file) {
+            Ok(()) => Ok(lock),
+            Err(source) => Err(DataError::Unwritable { path: self.path.join("server.lock"), source }),
+        }
+    }
+
+    /// Keeps a server from starting while the lock is held, without a word about who does.
+    pub fn hold_server(&self) -> Result<ServerLock, DataError> {
         let path = self.path.join("server.lock");
         let unwritable = |source| DataError::Unwritable { path: path.clone(), source };
         let mut file = OpenOptions::new()
@@ -170,11 +180,7 @@ impl DataFolder {
             .open(&path)
             .map_err(unwritable)?;
         match file.try_lock() {
-            Ok(()) => {
-                file.set_len(0).map_err(unwritable)?;
-                writeln!(file, "{}", std::process::id()).map_err(unwritable)?;
-                Ok(ServerLock { file })
-            }
+            Ok(()) => Ok(ServerLock { file }),
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
                 // Only for the message: without the pid it is still a sentence.

@@ -136,14 +136,10 @@ impl TrustStore {
         })
     }
 
-    /// Takes trust back. Returns whether there was any. The path need not exist any more.
+    /// Takes trust back. Returns whether there was any. The path need not exist any more. On a full disk this succeeds
+    /// too, if need be by trusting nothing any more.
     pub fn revoke(&self, path: &Path) -> Result<bool, TrustError> {
-        let mut found = false;
-        self.file.change(|trusted| {
-            let before = trusted.len();
-            trusted.retain(|entry| entry.path != path);
-            found = trusted.len() != before;
-        })?;
+        let found = self.file.remove(|entry| entry.path == path)?;
         // Nobody may be listening; the file has it anyway.
         self.revocations.send(path.to_path_buf()).ok();
         Ok(found)

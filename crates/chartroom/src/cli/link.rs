@@ -24,7 +24,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
-    let data = settings::data()?;
+    let data = settings::data_to_read()?;
     match (&args.revoke, args.all) {
         (Some(Some(_)), true) => {
             Err(Failure::Usage("--revoke takes an ID or --all, not both; try '--help'".to_owned()))
@@ -79,7 +79,7 @@ fn revoke(data: &DataFolder, device: Option<&str>) -> Result<Outcome, Failure> {
         }
         None => {
             // A server that starts meanwhile would write what it has read before.
-            let _lock = data.lock_server().map_err(|error| Failure::impossible(error.to_string()))?;
+            let _lock = data.hold_server().map_err(|error| Failure::impossible(error.to_string()))?;
             revoke_in(&file(data)?, device).map_err(|error| Failure::impossible(error.to_string()))?
         }
     };

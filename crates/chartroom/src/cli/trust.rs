@@ -22,7 +22,8 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
-    let data = settings::data()?;
+    // Trust can be taken back where nothing can be written.
+    let data = if args.dir.is_some() { settings::data()? } else { settings::data_to_read()? };
     let store = gate::open_trust(data.path()).map_err(|error| Failure::impossible(error.to_string()))?;
     if let Some(dir) = &args.revoke {
         revoke(&store, dir)

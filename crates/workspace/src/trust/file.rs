@@ -74,6 +74,26 @@ impl TrustFile {
         self.write(trusted).map_err(|error| self.failed(error))
     }
 
+    /// Takes entries out while no other process writes. Where there is no room for a new file, the old one is overwritten,
+    /// and removed where even that fails: what cannot be written down is not trusted.
+    pub(super) fn remove(&self, leaves: impl Fn(&TrustedRoot) -> bool) -> Result<bool, TrustError> {
+        let _lock = self.lock()?;
+        let mut trusted = self.read_locked()?;
+        let before = trusted.len();
+        trusted.retain(|entry| !leaves(entry));
+        let found = trusted.len() != before;
+        if found && let Err(error) = self.write(trusted.clone()) {
+            tracing::warn!(%error, "the trust store cannot be written anew; it is overwritten");
+            self.overwrite(trusted)
+                .or_else(|error| {
+                    tracing::warn!(%error, "nor can it be overwritten: nothing is trusted any more");
+                    std::fs::remove_file(self.path())
+                })
+                .map_err(|error| self.failed(error))?;
+        }
+        Ok(found)
+    }
+
     fn read_locked(&self) -> Result<Vec<TrustedRoot>, TrustError> {
         match self.load() {
             Ok(trusted) => Ok(trusted),
@@ -129,6 +149,16 @@ impl TrustFile {
         temporary.as_file().sync_all()?;
         temporary.persist(self.path())?;
         File::open(&self.folder)?.sync_all()
+    }
+
+    /// Writes what is shorter than before in its place. Who dies in the middle leaves a damaged file, which trusts nothing.
+    fn overwrite(&self, roots: Vec<TrustedRoot>) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(&Contents { version: VERSION, roots })?;
+        text.push(b'\n');
+        let mut file = OpenOptions::new().write(true).custom_flags(NOFOLLOW).open(self.path())?;
+        file.write_all(&text)?;
+        file.set_len(u64::try_from(text.len()).unwrap_or(u64::MAX))?;
+        file.sync_all()
     }
 
     /// Held while the returned file lives. The lock file stays: removing it would let two hold "the" lock.
