@@ -3,7 +3,8 @@
 //! The gate starts them ([`crate::SpawnGate::spawn_helper`]) under a keeper like any child: our own program in the
 //! folder `/`, without an environment. Both sides speak frames: four bytes of length, then that many bytes.
 
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, BufReader, IoSlice, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -26,12 +27,21 @@ pub enum HelperError {
     TooSlow,
 }
 
+/// Read at once, on both sides: most questions and answers come whole.
+const BUFFER: usize = 64 * 1024;
+/// Room in the pipes, so that a large file is handed over at once and not in steps of 64 KiB, each of which wakes the
+/// other side.
+#[cfg(target_os = "linux")]
+const PIPE: usize = 1024 * 1024;
+
 /// A running helper. Dropping it ends it.
 #[derive(Debug)]
 pub struct Helper {
     child: Child,
     stdin: OwnedFd,
     stdout: OwnedFd,
+    /// What an answer begins in.
+    buffer: Vec<u8>,
 }
 
 impl Helper {
@@ -42,8 +52,11 @@ impl Helper {
         // Neither side may hold us longer than it is given.
         for fd in [&stdin, &stdout] {
             rustix::io::ioctl_fionbio(fd, true)?;
+            // A user who has many pipes is refused more room, which costs time alone.
+            #[cfg(target_os = "linux")]
+            rustix::pipe::fcntl_setpipe_size(fd, PIPE).ok();
         }
-        Ok(Helper { child, stdin, stdout })
+        Ok(Helper { child, stdin, stdout, buffer: vec![0; BUFFER] })
     }
 
     /// Asks and waits for the answer, on the thread of the caller.
@@ -51,25 +64,18 @@ impl Helper {
         let deadline = Instant::now() + timeout;
         let length = u32::try_from(question.len())
             .map_err(|_| HelperError::Died("the question is too long".into()))?;
-        let mut frame = Vec::with_capacity(question.len() + 4);
-        frame.extend_from_slice(&length.to_le_bytes());
-        frame.extend_from_slice(question);
-        self.write(&frame, deadline)?;
-        let mut length = [0; 4];
-        self.read(&mut length, deadline)?;
-        let length = u32::from_le_bytes(length) as usize;
-        if length > MAX_FRAME {
-            return Err(HelperError::Died(format!("it answers with {length} bytes")));
-        }
-        let mut answer = vec![0; length];
-        self.read(&mut answer, deadline)?;
-        Ok(answer)
+        self.write(&length.to_le_bytes(), question, deadline)?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let answer = self.read(&mut buffer, deadline);
+        self.buffer = buffer;
+        answer
     }
 
-    fn write(&self, mut bytes: &[u8], deadline: Instant) -> Result<(), HelperError> {
-        while !bytes.is_empty() {
-            match rustix::io::write(&self.stdin, bytes) {
-                Ok(n) => bytes = &bytes[n..],
+    /// Writes a head and a body in one step, as far as the pipe takes them.
+    fn write(&self, mut head: &[u8], mut body: &[u8], deadline: Instant) -> Result<(), HelperError> {
+        while !(head.is_empty() && body.is_empty()) {
+            match rustix::io::writev(&self.stdin, &[IoSlice::new(head), IoSlice::new(body)]) {
+                Ok(n) => advance(&mut head, &mut body, n),
                 Err(rustix::io::Errno::AGAIN) => self.wait(&self.stdin, PollFlags::OUT, deadline)?,
                 Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(self.died(&error)),
@@ -78,17 +84,38 @@ impl Helper {
         Ok(())
     }
 
-    fn read(&self, mut bytes: &mut [u8], deadline: Instant) -> Result<(), HelperError> {
-        while !bytes.is_empty() {
+    /// Reads one answer. There is never more than one: a helper speaks when it is asked.
+    fn read(&self, buffer: &mut [u8], deadline: Instant) -> Result<Vec<u8>, HelperError> {
+        let mut n_read = 0;
+        while n_read < 4 {
+            n_read += self.read_some(&mut buffer[n_read..], deadline)?;
+        }
+        let (head, start) = buffer[..n_read].split_at(4);
+        let length = head.iter().rev().fold(0, |length, byte| length << 8 | usize::from(*byte));
+        if length > MAX_FRAME || start.len() > length {
+            return Err(HelperError::Died(format!("it answers with {length} bytes")));
+        }
+        let mut answer = Vec::with_capacity(length);
+        answer.extend_from_slice(start);
+        let mut n_read = answer.len();
+        answer.resize(length, 0);
+        while n_read < length {
+            n_read += self.read_some(&mut answer[n_read..], deadline)?;
+        }
+        Ok(answer)
+    }
+
+    fn read_some(&self, bytes: &mut [u8], deadline: Instant) -> Result<usize, HelperError> {
+        loop {
+            // It has just been asked: there is hardly ever something at once.
+            self.wait(&self.stdout, PollFlags::IN, deadline)?;
             match rustix::io::read(&self.stdout, &mut *bytes) {
                 Ok(0) => return Err(self.died(&"its output ended")),
-                Ok(n) => bytes = &mut bytes[n..],
-                Err(rustix::io::Errno::AGAIN) => self.wait(&self.stdout, PollFlags::IN, deadline)?,
-                Err(rustix::io::Errno::INTR) => {}
+                Ok(n) => return Ok(n),
+                Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(self.died(&error)),
             }
         }
-        Ok(())
     }
 
     fn wait(&self, fd: &OwnedFd, flags: PollFlags, deadline: Instant) -> Result<(), HelperError> {
@@ -115,7 +142,13 @@ pub fn serve(memory: u64, answer: impl Fn(&[u8]) -> Vec<u8>) -> ExitCode {
     // Where the system does not count data alone, addresses: the program itself takes some.
     limit(Resource::As, memory.saturating_mul(4));
     limit(Resource::Core, 0);
-    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+    // Not through `stdout()`, which looks for line ends and writes what is behind the last one later.
+    let (input, output) =
+        (io::stdin().as_fd().try_clone_to_owned(), io::stdout().as_fd().try_clone_to_owned());
+    let (Ok(input), Ok(output)) = (input, output) else { return ExitCode::FAILURE };
+    let mut input = BufReader::with_capacity(BUFFER, File::from(input));
+    let mut output = File::from(output);
+    let mut question = Vec::new();
     loop {
         let mut length = [0; 4];
         // The end of input between two frames is the end of the work; any other is nobody's to hear.
@@ -126,19 +159,35 @@ pub fn serve(memory: u64, answer: impl Fn(&[u8]) -> Vec<u8>) -> ExitCode {
         if length > MAX_FRAME {
             return ExitCode::FAILURE;
         }
-        let mut question = vec![0; length];
-        if input.read_exact(&mut question).is_err() {
-            return ExitCode::FAILURE;
+        question.clear();
+        match input.by_ref().take(length as u64).read_to_end(&mut question) {
+            Ok(n) if n == length => {}
+            _ => return ExitCode::FAILURE,
         }
         let said = answer(&question);
         let Ok(length) = u32::try_from(said.len()) else { return ExitCode::FAILURE };
-        let mut frame = Vec::with_capacity(said.len() + 4);
-        frame.extend_from_slice(&length.to_le_bytes());
-        frame.extend_from_slice(&said);
-        if output.write_all(&frame).and_then(|()| output.flush()).is_err() {
+        if write_frame(&mut output, &length.to_le_bytes(), &said).is_err() {
             return ExitCode::SUCCESS;
         }
     }
+}
+
+fn write_frame(output: &mut File, mut head: &[u8], mut body: &[u8]) -> io::Result<()> {
+    while !(head.is_empty() && body.is_empty()) {
+        match output.write_vectored(&[IoSlice::new(head), IoSlice::new(body)]) {
+            Ok(n) => advance(&mut head, &mut body, n),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Takes what was written off the front.
+fn advance(head: &mut &[u8], body: &mut &[u8], n_written: usize) {
+    let of_head = n_written.min(head.len());
+    *head = &head[of_head..];
+    *body = &body[(n_written - of_head).min(body.len())..];
 }
 
 /// A limit that the system does not know is not set: the deadline of who asks remains.
