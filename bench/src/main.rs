@@ -5,6 +5,7 @@
 
 mod agents;
 mod history;
+mod hostile;
 mod idle;
 mod index;
 mod lsp;
@@ -26,6 +27,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("lsp", lsp::run),
     ("stream", stream::run),
     ("history", history::run),
+    ("hostile", hostile::run),
     ("agents", agents::run),
 ];
 

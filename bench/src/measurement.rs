@@ -47,8 +47,17 @@ pub(crate) fn median_ms(durations: &mut [Duration]) -> f64 {
 
 /// The duration that 95 of 100 do not exceed, in milliseconds; of few, the largest.
 pub(crate) fn p95_ms(durations: &mut [Duration]) -> f64 {
+    percentile_ms(durations, 95)
+}
+
+/// The duration that 99 of 100 do not exceed, in milliseconds; of few, the largest.
+pub(crate) fn p99_ms(durations: &mut [Duration]) -> f64 {
+    percentile_ms(durations, 99)
+}
+
+fn percentile_ms(durations: &mut [Duration], percent: usize) -> f64 {
     durations.sort();
-    let index = (durations.len() * 95).div_ceil(100).saturating_sub(1);
+    let index = (durations.len() * percent).div_ceil(100).saturating_sub(1);
     durations.get(index).map_or(0.0, |duration| duration.as_secs_f64() * 1000.0)
 }
 
@@ -60,6 +69,7 @@ mod tests {
     fn percentiles_come_from_the_sorted_list() {
         let mut durations: Vec<Duration> = (1..=100).rev().map(Duration::from_millis).collect();
         assert_eq!((median_ms(&mut durations), p95_ms(&mut durations)), (51.0, 95.0));
+        assert_eq!(p99_ms(&mut durations), 99.0);
         assert_eq!(p95_ms(&mut durations[..7]), 7.0);
         assert_eq!(p95_ms(&mut []), 0.0);
     }

@@ -74,6 +74,15 @@ impl Server {
         serde_json::from_str(&text).context("the answer is JSON")
     }
 
+    /// Asks a route that only reads and must succeed.
+    pub(crate) fn get(&self, path: &str) -> anyhow::Result<()> {
+        let answer = ureq::get(format!("http://{}{path}", self.host))
+            .header("authorization", format!("Bearer {TOKEN}"))
+            .call()
+            .with_context(|| format!("asking {path}"))?;
+        answer.into_body().read_to_string().map(drop).context("reading the answer")
+    }
+
     /// Creates a session and returns its id.
     pub(crate) fn create(&self, cli_type: &str) -> anyhow::Result<String> {
         let created =
@@ -139,6 +148,13 @@ pub(crate) fn cpu_ms(pid: u32) -> anyhow::Result<f64> {
     // utime and stime, in the kernel's hundredths of a second.
     let used = ticks(11).zip(ticks(12)).context("utime and stime")?;
     Ok((used.0 + used.1) * 10.0)
+}
+
+/// The most memory that a process has held so far, in KiB.
+pub(crate) fn peak_kib(pid: u32) -> anyhow::Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).context("reading its memory")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+    line.trim().trim_end_matches(" kB").trim().parse().context("VmHWM is a number")
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark starts programs as a shell would")]

@@ -8,10 +8,10 @@ mod program;
 #[path = "common/stdio.rs"]
 mod stdio;
 
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use chartroom_testkit::hostile_files::{self, repeated};
 use program::{Home, wait_until};
 use serde_json::{Value, json};
 use stdio::McpClient;
@@ -95,12 +95,6 @@ fn warning(envelope: &Value, code: &str) -> String {
     found.unwrap_or_else(|| panic!("no {code}: {envelope}"))["message"].as_str().unwrap().to_owned()
 }
 
-/// A text over and over, with a line end now and then: without one the file would be taken for generated.
-fn repeated(text: &str, n_bytes: usize) -> String {
-    let line = text.repeat(60usize.div_ceil(text.len())) + "\n";
-    line.repeat(n_bytes / line.len())
-}
-
 // One overflows the stack when its time is over, one takes gigabytes.
 #[test]
 fn a_source_file_that_takes_the_parser_down_is_indexed_by_lines_and_told() {
@@ -144,22 +138,14 @@ fn a_source_file_that_takes_the_parser_down_is_indexed_by_lines_and_told() {
 fn ignore_files_that_are_devices_or_endless_are_left_out_by_name() {
     let mut story = Story::new();
     let folder = story.folder();
-    for name in [".gitignore", ".chartroomignore", ".git/info/exclude"] {
-        symlink("/dev/zero", folder.join(name)).unwrap();
-    }
-    std::fs::create_dir(folder.join("sub")).unwrap();
-    std::fs::write(folder.join("sub/.gitignore"), repeated("*x*y*", 5_800_000)).unwrap();
-    let pipe = folder.join("sub/.ignore");
-    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    hostile_files::ignore_files(&folder);
     let idle = story.peak_memory_kb();
     for status in
         [story.build("create", &folder), story.manage("sync", &folder), story.manage("status", &folder)]
     {
         let told = warning(&status, "IGNORE_FILES_LEFT_OUT");
-        for name in
-            [".gitignore (", ".chartroomignore (", ".git/info/exclude (", "sub/.gitignore (", "sub/.ignore ("]
-        {
-            assert!(told.contains(name), "{name}: {told}");
+        for name in hostile_files::IGNORE_FILES {
+            assert!(told.contains(&format!("{name} (")), "{name}: {told}");
         }
     }
     story.finds(&folder, "good_function", "good.py");
@@ -171,21 +157,21 @@ fn ignore_files_that_are_devices_or_endless_are_left_out_by_name() {
 fn a_repository_of_50_hostile_files_is_indexed_and_searched_while_the_server_answers() {
     let mut story = Story::new();
     let folder = story.folder();
-    let mut n_files = 0;
-    for extension in ["rs", "ts", "tsx", "js", "py", "go", "java", "c", "cpp", "cs", "rb", "php", "sh"] {
-        for (number, text) in ["((((", "{[(<", "a=>", "class A{"].into_iter().enumerate() {
-            let start = if extension == "php" { "<?php\n" } else { "" };
-            let text = start.to_owned() + &repeated(text, 60_000);
-            std::fs::write(folder.join(format!("hostile{number}.{extension}")), text).unwrap();
-            n_files += 1;
-        }
-    }
+    let n_files = hostile_files::plant(&folder);
     assert!(n_files >= 50);
     let idle = story.peak_memory_kb();
     // `build` asks for the status all the time, and each answer comes within the limit.
     let status = story.build("create", &folder);
     assert_eq!(status["status"], "ok", "{status}");
     story.finds(&folder, "good_function", "good.py");
+    story.finds(&folder, "odd_name", "new\nline.py");
+    for secret in ["root:x:0:0", "daemon"] {
+        let arguments = json!({"path": folder.to_str().unwrap(), "query": secret, "scope": "mixed"});
+        let answer = story.mcp.tool("search_codebase", arguments).to_string();
+        assert!(!answer.contains("outside.py") && !answer.contains("passwd"), "{answer}");
+    }
+    let synced = story.manage("sync", &folder);
+    assert!(warning(&synced, "IGNORE_FILES_LEFT_OUT").contains(".gitignore"), "{synced}");
     let more = story.peak_memory_kb() - idle;
     assert!(more < MEMORY_KB, "{more} kB");
 }

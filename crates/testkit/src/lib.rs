@@ -5,6 +5,7 @@
 pub mod fake_lsp;
 pub mod fakes;
 pub mod hostile;
+pub mod hostile_files;
 pub mod model_api;
 pub mod project;
 pub mod tools;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chartroom_testkit::hostile::{self, Hostile, PLANTED_IN_NODE_MODULES, PLANTED_IN_ROOT, PLANTED_IN_VENV};
+use chartroom_testkit::hostile_files;
 use chartroom_transport::{Exit, Keeper};
 use chartroom_workspace::git::GitError;
 use chartroom_workspace::walk::{WalkEvent, WalkOptions};
@@ -154,6 +155,31 @@ async fn an_untrusted_repository_runs_nothing_of_its_own() {
     }
 
     assert_eq!(hostile.markers(), BTreeSet::new());
+}
+
+/// Pipes, devices, files of a gigabyte, links and odd names: all of it is walked, and what is offered can be read.
+#[test]
+fn files_without_an_end_or_an_answer_are_left_out_of_a_walk() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = CanonicalRoot::open(folder.path()).unwrap();
+    hostile_files::plant(folder.path());
+    let (mut n_read, mut too_large, mut left_out) = (0, BTreeSet::new(), BTreeSet::new());
+    for event in walk::files(&root, &WalkOptions { default_ignores: false, ..WalkOptions::default() }) {
+        match event {
+            WalkEvent::File(file) => {
+                file.inside(&root).read(1024 * 1024).unwrap();
+                assert_eq!(roots::nearest_marker(&root, &file.path, &["Cargo.toml", "package.json"]), None);
+                n_read += 1;
+            }
+            WalkEvent::TooLarge { relative, .. } => drop(too_large.insert(relative)),
+            WalkEvent::IgnoreFileLeftOut { relative, .. } => drop(left_out.insert(relative)),
+            _ => {}
+        }
+    }
+    assert!(n_read > 50, "{n_read} files");
+    assert_eq!(left_out, hostile_files::IGNORE_FILES.iter().map(|&name| name.to_owned()).collect());
+    let endless: BTreeSet<String> = ["huge.py", "tsconfig.json"].map(str::to_owned).into();
+    assert!(too_large.is_superset(&endless), "{too_large:?}");
 }
 
 #[tokio::test]

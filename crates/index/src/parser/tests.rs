@@ -1,5 +1,7 @@
 //! The pool, what it remembers, and what crosses the pipe.
 
+mod overflow;
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
