@@ -4,9 +4,12 @@
 //! service adds follows the success message; its failures are never seen here.
 
 #![warn(missing_docs)]
+#![allow(unexpected_cfgs, reason = "cargo-fuzz sets `fuzzing`: its targets reach what is private")]
 
 mod disk;
 mod feedback;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod locks;
 mod nearest;
 mod patch;

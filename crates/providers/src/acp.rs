@@ -14,3 +14,9 @@ mod tool;
 pub mod translate;
 
 pub use provider::{AcpConfig, AcpProvider};
+
+/// Reads a rollout as the list of conversations does.
+#[cfg(fuzzing)]
+pub(crate) fn fuzz(head: &crate::session_file::Head) {
+    rollout::of_head(head, std::path::Path::new("/p"));
+}

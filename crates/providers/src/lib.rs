@@ -4,6 +4,7 @@
 //! `sessions` make upserts of them. Processes start through the workspace's spawn gate only.
 
 #![warn(missing_docs)]
+#![allow(unexpected_cfgs, reason = "cargo-fuzz sets `fuzzing`: its targets reach what is private")]
 
 pub mod acp;
 pub mod agent_tools;
@@ -12,6 +13,8 @@ pub mod launch;
 
 mod diff;
 mod envelope;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod json;
 #[cfg(test)]
 mod odd_files;

@@ -38,6 +38,12 @@ impl Head {
         Some(Self { bytes, last_activity: format!("{modified:.3}") })
     }
 
+    /// The head that these bytes are.
+    #[cfg(fuzzing)]
+    pub(crate) fn of_bytes(bytes: Vec<u8>) -> Self {
+        Self { bytes, last_activity: String::new() }
+    }
+
     /// Its lines, read as they are asked for; what is not JSON is left out.
     pub(crate) fn lines(&self) -> impl Iterator<Item = Value> {
         self.bytes.split(|byte| *byte == b'\n').filter_map(|line| {

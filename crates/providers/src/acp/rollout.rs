@@ -33,7 +33,11 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
 }
 
 fn session(file: &Path, project_dir: &Path) -> Option<DiscoveredSession> {
-    let head = Head::read(file)?;
+    of_head(&Head::read(file)?, project_dir)
+}
+
+/// What the head of a rollout says; nothing if it is another project's, or if nobody has said anything.
+pub(super) fn of_head(head: &Head, project_dir: &Path) -> Option<DiscoveredSession> {
     let mut session_id = None;
     for line in head.lines() {
         let said = match text(&line, "/type") {

@@ -27,7 +27,11 @@ pub(super) fn sessions(config_dir: &Path, project_dir: &Path) -> Vec<DiscoveredS
 
 fn session(file: &Path, project_dir: &Path) -> Option<DiscoveredSession> {
     let session_id = SessionId::from(file.file_stem()?.to_str()?);
-    let head = Head::read(file)?;
+    of_head(&Head::read(file)?, session_id, project_dir)
+}
+
+/// What the head of a session file says; nothing if it is another project's, or if nobody has said anything.
+pub(super) fn of_head(head: &Head, session_id: SessionId, project_dir: &Path) -> Option<DiscoveredSession> {
     for line in head.lines() {
         // Two projects can have one folder: /a/b and /a-b. The line tells which it is.
         if let Some(cwd) = optional_text(&line, "/cwd")

@@ -135,6 +135,21 @@ impl Reader {
     }
 }
 
+/// Reads the lines of a file and takes every item out of them.
+#[cfg(fuzzing)]
+pub(super) fn fuzz(head: &crate::session_file::Head, session_id: SessionId) {
+    let mut lines = Lines::new(session_id);
+    for line in head.lines() {
+        lines.read(&line);
+        if let Some((_, call_id, turn_id)) = lines.take_subagent() {
+            let mut inner = lines.of_subagent(call_id, turn_id);
+            inner.read(&line);
+            inner.finish();
+        }
+    }
+    lines.finish();
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
