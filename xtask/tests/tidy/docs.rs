@@ -60,6 +60,60 @@ fn functions_that_the_docs_name_are_in_the_file_that_they_name() {
     assert!(n_named > 30, "the walks of ARCHITECTURE.md name their functions as `path::function`");
 }
 
+#[test]
+fn tests_that_the_page_on_security_names_are_in_the_sources() {
+    let sources: Vec<String> = files()
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .map(|path| fs::read_to_string(root().join(path)).unwrap())
+        .collect();
+    let page = fs::read_to_string(root().join("docs/security.md")).unwrap();
+    let named: Vec<&str> = page.split('`').skip(1).step_by(2).filter_map(named_test).collect();
+    let missing: Vec<&&str> =
+        named.iter().filter(|name| !sources.iter().any(|source| declares(source, name))).collect();
+    assert_eq!(missing, Vec::<&&str>::new());
+    assert!(named.len() > 80, "{} tests are named", named.len());
+}
+
+#[test]
+fn every_threat_has_a_test_that_shows_it() {
+    let page = fs::read_to_string(root().join("docs/security.md")).unwrap();
+    let table = page.split("## Threats").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    let shown = |row: &&&str| {
+        let spans = row.split('`').skip(1).step_by(2);
+        { spans }.any(|span| named_test(span).is_some() || span.starts_with("ui/"))
+    };
+    assert_eq!(rows.iter().filter(|row| !shown(row)).collect::<Vec<_>>(), Vec::<&&str>::new());
+    assert!(rows.len() >= 17, "{} rows", rows.len());
+}
+
+/// The last part of `chartroom::guard::no_route_answers_without_a_key`, which is a sentence; a shorter name is no test.
+fn named_test(span: &str) -> Option<&str> {
+    let name = span.rsplit("::").next()?;
+    let is_sentence = name.matches('_').count() >= 3
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    is_sentence.then_some(name)
+}
+
+#[test]
+fn a_test_is_named_by_a_sentence() {
+    assert_eq!(
+        named_test("chartroom::guard::no_route_answers_without_a_key"),
+        Some("no_route_answers_without_a_key")
+    );
+    assert_eq!(named_test("no_path_leads_out"), Some("no_path_leads_out"));
+    for other in [
+        "SpawnGate::spawn",
+        "chartroom-transport::framing",
+        "http::access::tests::…",
+        "node_modules/.bin",
+        "NODE_OPTIONS",
+    ] {
+        assert_eq!(named_test(other), None, "{other}");
+    }
+}
+
 /// Takes `crates/lsp/src/handle.rs::check` apart.
 fn named_function(span: &str) -> Option<(&str, &str)> {
     span.split_once("::").filter(|(file, _)| file.contains('/') && file.contains('.'))
