@@ -370,7 +370,7 @@ character: number,
  */
 severity: Severity, 
 /**
- * One line; `<`, `>` and `&` are escaped.
+ * One line. It is escaped where a text for a model is made of it.
  */
 message: string, 
 /**
@@ -1609,7 +1609,7 @@ code?: ErrorCode,
  */
 message: string, };
 
-export type ServerState = "active" | "starting" | "broken" | "disabled" | "unavailable" | "untrusted";
+export type ServerState = "active" | "starting" | "broken" | "disabled" | "unavailable" | "idle" | "untrusted";
 
 export type ServerStatus = { 
 /**

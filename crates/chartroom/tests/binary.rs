@@ -74,6 +74,18 @@ fn a_broken_config_is_one_sentence_with_its_line() {
     assert!(stderr.starts_with(&format!("chartroom: {}:1: not valid TOML: ", path.display())), "{stderr}");
 }
 
+// REQ-START-030, BR-89
+#[test]
+fn the_service_takes_the_bootstrap_as_the_seed_writes_it() {
+    let home = Home::new();
+    let bootstrap =
+        format!("{{\"workspaceRoot\": {:?}, \"config\": {{}}}}", home.path().display().to_string());
+    let output = home.command(&["lsp-service"]).env("LSP_BOOTSTRAP", bootstrap).output().unwrap();
+    let (code, stdout, stderr) = finish(output);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("lsp/ready"), "{stdout}{stderr}");
+}
+
 #[test]
 fn a_config_that_was_named_must_be_there() {
     let home = Home::new();

@@ -213,6 +213,37 @@ fn a_host_that_is_stopped_costs_a_guest_its_diagnostics_and_nothing_else() {
     nothing_is_left(&scene);
 }
 
+// REQ-TIME-010
+#[test]
+fn a_service_that_is_frozen_costs_an_edit_no_more_than_the_configured_time() {
+    let scene = Scene::trusted("good");
+    let config = std::fs::read_to_string(&scene.config).unwrap();
+    let config = config.replace("firstTouchTimeout = 120000", "firstTouchTimeout = 2000");
+    std::fs::write(&scene.config, config.replace("diagnosticTimeout = 60000", "diagnosticTimeout = 500"))
+        .unwrap();
+    let mut agent = scene.agent();
+    agent.write("a.foo", "fine\n");
+    let service = scene.processes("lsp-service");
+    let signal = |signal| {
+        for pid in &service {
+            let pid = rustix::process::Pid::from_raw(i32::try_from(*pid).unwrap()).unwrap();
+            rustix::process::kill_process(pid, signal).unwrap();
+        }
+    };
+    signal(Signal::STOP);
+    let mut took = Vec::new();
+    for n in 0..3 {
+        let began = std::time::Instant::now();
+        assert_eq!(agent.write(&format!("{n}.foo"), "ERR x\n"), format!("Created {n}.foo (1 line)."));
+        took.push(began.elapsed());
+    }
+    signal(Signal::CONT);
+    // Five seconds more than configured were waited each time; the bounds leave room for a busy machine.
+    assert!(took[0].as_secs() < 5 && took[1].as_secs() < 3 && took[2].as_secs() < 3, "{took:?}");
+    assert_eq!(agent.leave().0, 0);
+    nothing_is_left(&scene);
+}
+
 #[test]
 fn an_untrusted_root_has_no_server_for_hosts_and_guests_alike() {
     let scene = Scene::new("good");

@@ -30,7 +30,7 @@ mod table;
 pub(crate) mod wire;
 
 pub(crate) use collect::Collected;
-pub(crate) use initialize::Capabilities;
+pub(crate) use initialize::{Capabilities, Question};
 
 use freshness::Touch;
 use owner::{Command, Owner, SHUTDOWN_GRACE, Write, WriteKind};
@@ -41,6 +41,8 @@ use wire::Finding;
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 /// A server that has not shaken hands by then never will.
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(120);
+/// How long after its start a server may take to register what it answers.
+const REGISTRATION_LIMIT: Duration = Duration::from_secs(2);
 /// What the handles ask. The owner never waits, so that a full queue is one that it is just emptying.
 const COMMANDS: usize = 64;
 /// What the server says. When it is full, the next message stays in the pipe until the owner has caught up.
@@ -210,6 +212,7 @@ impl Client {
         params: Value,
         deadline: Instant,
     ) -> Result<Value, RpcError> {
+        let began = Instant::now();
         let asked = async {
             self.write(WriteKind::Nothing).await?;
             self.peer.request_timeout(method, params, ANSWER_LIMIT).await
@@ -219,9 +222,27 @@ impl Client {
             Err(_elapsed) => Err(RpcError::Timeout {
                 label: self.server.id.clone(),
                 method: method.to_owned(),
-                after: Duration::ZERO,
+                after: began.elapsed(),
             }),
         }
+    }
+
+    /// Tells whether the server answers this now, whether it said so at once or registered it later.
+    pub(crate) fn answers(&self, question: Question) -> bool {
+        self.capabilities.questions.contains(&question)
+            || self.state().offered.values().any(|offered| *offered == question)
+    }
+
+    /// Waits until the server answers this; one that has just started may register it in a moment.
+    pub(crate) async fn will_answer(&self, question: Question, deadline: Instant) -> bool {
+        let limit = deadline.min(self.started + REGISTRATION_LIMIT);
+        let mut events = self.state.clone();
+        let offered = async {
+            while !self.answers(question) && !self.peer.is_closed() && events.changed().await.is_ok() {}
+        };
+        // Elapsed or gone, what it answers now counts.
+        drop(tokio::time::timeout_at(limit, offered).await);
+        self.answers(question)
     }
 
     /// Files that this server holds findings about; none once it is gone.

@@ -32,6 +32,10 @@ pub(crate) struct Behaviour {
     pub(crate) pulls_after: Option<Duration>,
     /// It says so only after the handshake, by registration.
     pub(crate) registers_late: bool,
+    /// It says only after the handshake what it can be asked.
+    pub(crate) offers_late: bool,
+    /// It never answers this.
+    pub(crate) silent_about: Option<&'static str>,
     /// It says that it loads the project for this long.
     pub(crate) loads_for: Option<Duration>,
     /// What it says of a file when it is opened is "clean", whatever is in it.
@@ -48,6 +52,8 @@ impl Default for Behaviour {
             versions: true,
             pulls_after: None,
             registers_late: false,
+            offers_late: false,
+            silent_about: None,
             loads_for: None,
             opens_as_clean: false,
             quirks: Quirks::NONE,
@@ -230,15 +236,19 @@ impl Handler for Fake {
         let uri = params.pointer("/textDocument/uri").and_then(Value::as_str).unwrap_or_default().to_owned();
         let name = uri.rsplit('/').next().unwrap_or_default().to_owned();
         self.see(format!("{method} {name}"));
+        if self.behaviour.silent_about == Some(method.as_str()) {
+            std::future::pending().await
+        }
         match method.as_str() {
             "initialize" => {
                 match self.behaviour.ready_after {
                     Some(after) => tokio::time::sleep(after).await,
                     None => std::future::pending().await,
                 }
+                let at_once = !self.behaviour.offers_late;
                 let mut capabilities = json!({
-                    "textDocumentSync": 1, "definitionProvider": true, "referencesProvider": true,
-                    "hoverProvider": true, "documentSymbolProvider": true, "workspaceSymbolProvider": true,
+                    "textDocumentSync": 1, "definitionProvider": at_once, "referencesProvider": at_once,
+                    "hoverProvider": at_once, "documentSymbolProvider": at_once, "workspaceSymbolProvider": at_once,
                 });
                 if self.behaviour.pulls_after.is_some() && !self.behaviour.registers_late {
                     capabilities["diagnosticProvider"] = json!({ "identifier": "fake" });
@@ -292,6 +302,18 @@ impl Handler for Fake {
                         for _ in 0..2 {
                             peer.request("client/registerCapability", &registrations).await.unwrap();
                         }
+                    });
+                }
+                if self.behaviour.offers_late {
+                    let peer = peer.clone();
+                    tokio::spawn(async move {
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        let registrations = json!({ "registrations": [
+                            { "id": "d", "method": "textDocument/definition" },
+                            { "id": "w", "method": "workspace/symbol" },
+                            { "id": "?", "method": "textDocument/nonsense" },
+                        ] });
+                        peer.request("client/registerCapability", &registrations).await.unwrap();
                     });
                 }
                 if let Some(loads) = self.behaviour.loads_for {

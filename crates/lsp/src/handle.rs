@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::render;
 
@@ -33,6 +35,8 @@ use remote::RequestError;
 
 /// What a caller waits beyond the service's own deadline before it gives up on the service.
 const SLACK: Duration = Duration::from_secs(5);
+/// What the service's answer at its own deadline may take to reach us.
+const ANSWER_ON_ITS_WAY: Duration = Duration::from_millis(250);
 /// How long a restart may take.
 const RESTART_LIMIT: Duration = Duration::from_secs(30);
 /// What a host waits for its service when a guest asks; the guest itself gives up earlier, and then the host does too.
@@ -152,8 +156,32 @@ impl LspHandle {
 
     /// Checks files under one deadline; nothing when there is no service.
     pub async fn check(&self, params: &CheckParams) -> Option<CheckResponse> {
-        let wished = params.patience_ms.map(|ms| Duration::from_millis(ms).saturating_add(SLACK));
-        self.ask(methods::CHECK, params, self.patience().max(wished.unwrap_or_default())).await
+        let Some(wished) = params.patience_ms else { return self.check_for_edit(params).await };
+        let wished = Duration::from_millis(wished).saturating_add(SLACK);
+        self.ask(methods::CHECK, params, self.patience().max(wished)).await
+    }
+
+    /// Checks for somebody who waits with an edit: never longer than the user's own time-outs, whatever hangs. A service
+    /// that has not answered is given no more than the shorter one until it does.
+    async fn check_for_edit(&self, params: &CheckParams) -> Option<CheckResponse> {
+        let config = self.config()?;
+        let first_touch = config.first_touch_timeout.max(config.diagnostic_timeout);
+        let hangs = self.shared.hangs.load(Ordering::Relaxed);
+        let limit = Duration::from_millis(if hangs { config.diagnostic_timeout } else { first_touch });
+        let limit = limit.saturating_add(ANSWER_ON_ITS_WAY);
+        let began = Instant::now();
+        let asked = async {
+            // Its start goes on when this edit has stopped waiting for it.
+            let handle = self.clone();
+            if tokio::spawn(async move { handle.link().await.is_some() }).await.unwrap_or(false) {
+                self.ask(methods::CHECK, params, limit).await
+            } else {
+                None
+            }
+        };
+        let answer = tokio::time::timeout(limit, asked).await.ok().flatten();
+        self.shared.hangs.store(answer.is_none() && began.elapsed() >= limit, Ordering::Relaxed);
+        answer
     }
 
     /// Every known diagnostic; nothing when there is no service.

@@ -1,6 +1,7 @@
 //! Tools as an MCP server: the one that speaks MCP for a set of tools, in the language service and in the binary.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use rmcp::ServerHandler;
@@ -10,6 +11,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 /// A set of tools that a server can offer.
 pub trait Tools: Send + Sync + 'static {
@@ -29,26 +31,33 @@ pub trait Tools: Send + Sync + 'static {
 /// Speaks MCP for a set of tools. Cheap to clone.
 pub struct ToolServer<T> {
     tools: Arc<T>,
+    /// The calls under way of a client without a connection, by their ids. Dropping the sender cancels one.
+    calls: Arc<Mutex<BTreeMap<String, oneshot::Sender<()>>>>,
 }
 
 impl<T> Clone for ToolServer<T> {
     fn clone(&self) -> Self {
-        Self { tools: self.tools.clone() }
+        Self { tools: self.tools.clone(), calls: self.calls.clone() }
     }
 }
 
 impl<T: Tools> ToolServer<T> {
     /// Makes the server of these tools.
     pub fn new(tools: Arc<T>) -> Self {
-        Self { tools }
+        Self { tools, calls: Arc::default() }
     }
 
     /// Answers one JSON-RPC message of a client that needs no connection; nothing for a notification. Any order of
     /// messages will do, and `initialize` may come again.
     pub async fn answer(&self, message: Value) -> Option<Value> {
-        let id = message.get("id")?.clone();
         let params = message.get("params").cloned().unwrap_or_default();
-        let result = match message.get("method").and_then(Value::as_str).unwrap_or_default() {
+        let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
+        if method == "notifications/cancelled" {
+            let call = params.get("requestId").map(Value::to_string).unwrap_or_default();
+            drop(self.calls().remove(&call));
+        }
+        let id = message.get("id")?.clone();
+        let result = match method {
             "initialize" => {
                 let asked = params.get("protocolVersion").cloned();
                 let version = asked.and_then(|asked| serde_json::from_value(asked).ok());
@@ -59,7 +68,7 @@ impl<T: Tools> ToolServer<T> {
             "ping" => Ok(json!({})),
             "tools/list" => Ok(json!(self.list().await)),
             "tools/call" => match serde_json::from_value(params) {
-                Ok(request) => self.call(request).await.map(|result| json!(result)),
+                Ok(request) => self.call_as(&id, request).await.map(|result| json!(result)),
                 Err(error) => Err(rmcp::ErrorData::invalid_params(error.to_string(), None)),
             },
             method => {
@@ -71,6 +80,27 @@ impl<T: Tools> ToolServer<T> {
             Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
             Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),
         })
+    }
+
+    /// Calls a tool until its client has heard enough.
+    async fn call_as(
+        &self,
+        id: &Value,
+        request: CallToolRequestParams,
+    ) -> Result<CallToolResult, rmcp::ErrorData> {
+        let (going_on, stopped) = oneshot::channel();
+        self.calls().insert(id.to_string(), going_on);
+        let result = tokio::select! {
+            biased;
+            _dropped = stopped => Err(cancelled()),
+            result = self.call(request) => result,
+        };
+        self.calls().remove(&id.to_string());
+        result
+    }
+
+    fn calls(&self) -> MutexGuard<'_, BTreeMap<String, oneshot::Sender<()>>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn list(&self) -> ListToolsResult {
@@ -113,10 +143,18 @@ impl<T: Tools> ServerHandler for ToolServer<T> {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, rmcp::ErrorData> {
-        Ok(self.call(request).await?.into())
+        tokio::select! {
+            biased;
+            () = context.ct.cancelled() => Err(cancelled()),
+            result = self.call(request) => Ok(result?.into()),
+        }
     }
+}
+
+fn cancelled() -> rmcp::ErrorData {
+    rmcp::ErrorData::internal_error("the call was cancelled", None)
 }
 
 fn tool(spec: &ToolSpec) -> Tool {
@@ -124,4 +162,92 @@ fn tool(spec: &ToolSpec) -> Tool {
         .with_annotations(ToolAnnotations::default().read_only(spec.read_only));
     tool.output_schema = spec.output_schema.clone().map(Arc::new);
     tool
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    /// A tool that never answers, and says when it begins and when it is dropped.
+    struct Endless(mpsc::UnboundedSender<&'static str>);
+
+    struct OnDrop(mpsc::UnboundedSender<&'static str>);
+
+    impl Drop for OnDrop {
+        fn drop(&mut self) {
+            self.0.send("stopped").ok();
+        }
+    }
+
+    impl Tools for Endless {
+        fn name(&self) -> (&'static str, &'static str) {
+            ("endless", "1")
+        }
+
+        fn instructions(&self) -> Option<&'static str> {
+            None
+        }
+
+        async fn list(&self) -> Vec<&'static ToolSpec> {
+            Vec::new()
+        }
+
+        async fn call(&self, _name: &str, _arguments: Value) -> Option<ToolAnswer> {
+            let _guard = OnDrop(self.0.clone());
+            self.0.send("begun").ok();
+            std::future::pending().await
+        }
+    }
+
+    fn call(id: u64) -> Value {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "x", "arguments": {} } })
+    }
+
+    fn cancel(id: u64) -> Value {
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
+    }
+
+    #[tokio::test]
+    async fn a_call_that_its_client_cancels_is_stopped() {
+        let (told, mut heard) = mpsc::unbounded_channel();
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let (read, write) = tokio::io::split(theirs);
+        let server = tokio::spawn(async move {
+            let running = rmcp::serve_server(ToolServer::new(Arc::new(Endless(told))), (read, write)).await;
+            drop(running.unwrap().waiting().await);
+        });
+        let (read, mut write) = tokio::io::split(ours);
+        let mut lines = BufReader::new(read).lines();
+        let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        for message in [hello, ready, call(2)] {
+            write.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+        }
+        assert!(lines.next_line().await.unwrap().unwrap().contains("endless"));
+        assert_eq!(heard.recv().await, Some("begun"));
+        write.write_all(format!("{}\n", cancel(2)).as_bytes()).await.unwrap();
+        assert_eq!(heard.recv().await, Some("stopped"));
+        drop((write, lines));
+        server.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_call_without_a_connection_is_cancelled_too_and_answered() {
+        let (told, mut heard) = mpsc::unbounded_channel();
+        let server = ToolServer::new(Arc::new(Endless(told)));
+        let answer = tokio::spawn({
+            let server = server.clone();
+            async move { server.answer(call(7)).await }
+        });
+        assert_eq!(heard.recv().await, Some("begun"));
+        assert_eq!(server.answer(cancel(8)).await, None, "another call's");
+        assert_eq!(server.answer(cancel(7)).await, None);
+        assert_eq!(heard.recv().await, Some("stopped"));
+        assert_eq!(answer.await.unwrap().unwrap()["error"]["message"], "the call was cancelled");
+        assert!(server.calls().is_empty());
+    }
 }

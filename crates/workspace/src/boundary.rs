@@ -30,8 +30,11 @@ const DEPENDENCY_FOLDERS: &[&str] = &[
     "site-packages",
     "dist-packages",
     "__pypackages__",
-    "vendor",
 ];
+
+/// A folder of this name is a dependency's only with the file that a package manager leaves in it: Go, Composer. People
+/// have folders of that name for things of their own.
+const VENDOR: (&str, &[&str]) = ("vendor", &["modules.txt", "autoload.php"]);
 
 /// Why a path is not let through.
 #[derive(Debug, thiserror::Error)]
@@ -91,9 +94,13 @@ pub fn is_inside(root: &CanonicalRoot, real: &Path) -> bool {
 /// Only the part below the root counts: a root that was itself opened inside `node_modules` is a workspace.
 pub fn is_dependency(root: &CanonicalRoot, path: &Path) -> bool {
     let below = path.strip_prefix(root.as_path()).unwrap_or(path);
-    below.components().any(|component| match component {
-        Component::Normal(name) => DEPENDENCY_FOLDERS.iter().any(|folder| name == *folder),
-        _ => false,
+    let mut folder = root.as_path().to_path_buf();
+    below.components().any(|component| {
+        folder.push(component);
+        let Component::Normal(name) = component else { return false };
+        let (vendor, left_by_managers) = VENDOR;
+        DEPENDENCY_FOLDERS.iter().any(|dependencies| name == *dependencies)
+            || (name == vendor && left_by_managers.iter().any(|file| folder.join(file).is_file()))
     })
 }
 

@@ -161,11 +161,17 @@ fn a_file_of_a_dependency_is_refused() {
         let resolved = resolve_source(&root, Path::new(path));
         assert!(matches!(resolved, Err(BoundaryError::Dependency { .. })), "{path}: {resolved:?}");
     }
-    for path in [".venv/lib/x.py", "a/site-packages/y.py", "vendor/z.go", "packages/a/node_modules/b/c.js"] {
+    // Go leaves this file in the folder that it fills; a folder that only has the name is the user's.
+    std::fs::create_dir_all(root.as_path().join("go/vendor")).unwrap();
+    std::fs::write(root.as_path().join("go/vendor/modules.txt"), "").unwrap();
+    for path in [".venv/lib/x.py", "a/site-packages/y.py", "go/vendor/z.go", "packages/a/node_modules/b/c.js"]
+    {
         assert!(is_dependency(&root, Path::new(path)), "{path}");
         assert!(is_dependency(&root, &root.as_path().join(path)), "{path}");
     }
-    for path in ["src/main.rs", "node_modules_of_mine/a.js", "src/vendored.rs"] {
+    for path in
+        ["src/main.rs", "node_modules_of_mine/a.js", "src/vendored.rs", "src/vendor/mine.ts", "vendor/z.go"]
+    {
         assert!(!is_dependency(&root, Path::new(path)), "{path}");
         resolve_source(&root, Path::new(path)).unwrap();
     }

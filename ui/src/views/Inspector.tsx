@@ -74,6 +74,9 @@ const DOTS: Partial<Record<ServerState, string>> = {
   broken: 'dead',
 }
 
+/** Not installed, or not needed yet: folded away. */
+const NOT_RUNNING: ServerStatus['status'][] = ['idle', 'unavailable']
+
 function Servers(props: { project: Project }) {
   const [status] = watched<LspStatusResponse>(
     () => `/api/lsp/${encodeURIComponent(props.project.projectId)}/status`,
@@ -90,13 +93,13 @@ function Servers(props: { project: Project }) {
             <>
               <ul class="facts">
                 <For
-                  each={answer().servers.filter(server => server.status !== 'unavailable')}
+                  each={answer().servers.filter(server => !NOT_RUNNING.includes(server.status))}
                   fallback={<li class="quiet small-text">None runs yet: the first edit starts them.</li>}
                 >
                   {server => <Server server={server} />}
                 </For>
               </ul>
-              <Show when={answer().servers.filter(server => server.status === 'unavailable')}>
+              <Show when={answer().servers.filter(server => NOT_RUNNING.includes(server.status))}>
                 {idle => (
                   <Show when={idle().length > 0}>
                     <details class="small-text">

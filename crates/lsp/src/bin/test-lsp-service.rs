@@ -20,7 +20,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn launcher(data_dir: &Path, root: &CanonicalRoot) -> Result<GateLauncher, String> {
+fn launcher(data_dir: Option<&Path>, root: &CanonicalRoot) -> Result<GateLauncher, String> {
+    let data_dir = data_dir.ok_or("the tests name their data folder")?;
     let trust = TrustStore::open(data_dir).map_err(|error| error.to_string())?;
     let keeper = Keeper::current_exe().map_err(|error| error.to_string())?;
     Ok(GateLauncher::new(SpawnGate::new(keeper, Arc::new(trust), data_dir), root.clone()))

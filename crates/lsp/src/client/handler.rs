@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::initialize::Question;
 use super::owner::Event;
 use super::wire::{self, Publish};
 use crate::registry::{Quirks, section};
@@ -30,13 +31,16 @@ impl FromServer {
         for registration in params.get("registrations").and_then(Value::as_array).into_iter().flatten() {
             let method = registration.get("method").and_then(Value::as_str);
             let id = registration.get("id").and_then(Value::as_str);
-            if let (Some("textDocument/diagnostic"), Some(id)) = (method, id) {
-                let identifier = registration
-                    .pointer("/registerOptions/identifier")
-                    .and_then(Value::as_str)
-                    .map(str::to_owned);
-                self.tell(Event::Registered { id: id.to_owned(), identifier }).await;
-            }
+            let (Some(method), Some(id)) = (method, id) else { continue };
+            let registered = if method == "textDocument/diagnostic" {
+                let identifier = registration.pointer("/registerOptions/identifier").and_then(Value::as_str);
+                Event::Registered { id: id.to_owned(), identifier: identifier.map(str::to_owned) }
+            } else if let Some(question) = Question::of_method(method) {
+                Event::Offered { id: id.to_owned(), question }
+            } else {
+                continue;
+            };
+            self.tell(registered).await;
         }
     }
 

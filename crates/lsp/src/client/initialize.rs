@@ -1,5 +1,6 @@
 //! The handshake: what we say we can do, and what the server says it can.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -7,17 +8,54 @@ use serde_json::{Value, json};
 use crate::position::Encoding;
 use crate::uri;
 
+/// What a server can be asked about code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Question {
+    Definition,
+    References,
+    Hover,
+    DocumentSymbols,
+    WorkspaceSymbols,
+}
+
+impl Question {
+    const ALL: [Self; 5] =
+        [Self::Definition, Self::References, Self::Hover, Self::DocumentSymbols, Self::WorkspaceSymbols];
+
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            Self::Definition => "textDocument/definition",
+            Self::References => "textDocument/references",
+            Self::Hover => "textDocument/hover",
+            Self::DocumentSymbols => "textDocument/documentSymbol",
+            Self::WorkspaceSymbols => "workspace/symbol",
+        }
+    }
+
+    pub(super) fn of_method(method: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|question| question.method() == method)
+    }
+
+    /// The name of the capability.
+    fn provider(self) -> &'static str {
+        match self {
+            Self::Definition => "definitionProvider",
+            Self::References => "referencesProvider",
+            Self::Hover => "hoverProvider",
+            Self::DocumentSymbols => "documentSymbolProvider",
+            Self::WorkspaceSymbols => "workspaceSymbolProvider",
+        }
+    }
+}
+
 /// What the server told us in its answer to `initialize`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Capabilities {
     pub(crate) encoding: Encoding,
     /// Diagnostics by pull, said at once; the identifier goes with every request.
     pub(crate) pull: Option<Option<String>>,
-    pub(crate) definition: bool,
-    pub(crate) references: bool,
-    pub(crate) hover: bool,
-    pub(crate) document_symbols: bool,
-    pub(crate) workspace_symbols: bool,
+    /// What it answers, said at once; more may be registered later.
+    pub(crate) questions: BTreeSet<Question>,
     /// What the server calls itself.
     pub(crate) name: Option<String>,
 }
@@ -41,11 +79,7 @@ impl Capabilities {
                 .get("diagnosticProvider")
                 .filter(|provider| provider.is_object())
                 .map(|provider| provider.get("identifier").and_then(Value::as_str).map(str::to_owned)),
-            definition: can("definitionProvider"),
-            references: can("referencesProvider"),
-            hover: can("hoverProvider"),
-            document_symbols: can("documentSymbolProvider"),
-            workspace_symbols: can("workspaceSymbolProvider"),
+            questions: Question::ALL.into_iter().filter(|question| can(question.provider())).collect(),
             name: answer.pointer("/serverInfo/name").and_then(Value::as_str).map(str::to_owned),
         }
     }
@@ -136,10 +170,8 @@ mod tests {
             Capabilities {
                 encoding: Encoding::Utf8,
                 pull: Some(Some("ts".into())),
-                definition: true,
-                hover: true,
+                questions: [Question::Definition, Question::Hover].into(),
                 name: Some("x".into()),
-                ..Capabilities::default()
             }
         );
         assert_eq!(Capabilities::read(&Value::Null), Capabilities::default());

@@ -20,6 +20,7 @@ use tokio::time::Instant;
 
 use super::documents::Notifications;
 use super::freshness::Touch;
+use super::initialize::Question;
 use super::state::State;
 use super::wire::Finding;
 use crate::disk_changes::DiskChanges;
@@ -81,12 +82,30 @@ pub(super) enum WriteKind {
 
 /// What the server says by itself.
 pub(super) enum Event {
-    Published { file: PathBuf, version: Option<i32>, findings: Vec<Finding>, at: Instant },
-    Progress { params: Value, at: Instant },
+    Published {
+        file: PathBuf,
+        version: Option<i32>,
+        findings: Vec<Finding>,
+        at: Instant,
+    },
+    Progress {
+        params: Value,
+        at: Instant,
+    },
     Quiescent(bool),
     Refresh,
-    Registered { id: String, identifier: Option<String> },
-    Unregistered { id: String },
+    Registered {
+        id: String,
+        identifier: Option<String>,
+    },
+    /// It answers this from now on.
+    Offered {
+        id: String,
+        question: Question,
+    },
+    Unregistered {
+        id: String,
+    },
 }
 
 /// The owner's own parts.
@@ -204,9 +223,8 @@ impl Owner {
             Event::Quiescent(quiescent) => state.not_quiescent = !quiescent,
             Event::Refresh => state.n_refreshes += 1,
             Event::Registered { id, identifier } => state.register(id, identifier),
-            Event::Unregistered { id } => {
-                state.pull_registrations.remove(&id);
-            }
+            Event::Offered { id, question } => state.offer(id, question),
+            Event::Unregistered { id } => state.unregister(&id),
         });
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::initialize::Question;
 use super::table::Table;
 use super::wire::{self, Finding};
 
@@ -71,6 +72,8 @@ pub(crate) struct State {
     pub(crate) not_quiescent: bool,
     /// Dynamic registrations of `textDocument/diagnostic`, by id.
     pub(crate) pull_registrations: BTreeMap<String, Option<String>>,
+    /// Dynamic registrations of what it answers, by id.
+    pub(crate) offered: BTreeMap<String, Question>,
     /// How often the server asked to be pulled again.
     pub(crate) n_refreshes: u64,
     pub(crate) n_uses: u64,
@@ -176,6 +179,19 @@ impl State {
         if self.pull_registrations.len() < MAX_REGISTRATIONS && length <= MAX_TOKEN {
             self.pull_registrations.insert(id, identifier);
         }
+    }
+
+    /// Takes in that the server answers a question from now on.
+    pub(crate) fn offer(&mut self, id: String, question: Question) {
+        if self.offered.len() < MAX_REGISTRATIONS && id.len() <= MAX_TOKEN {
+            self.offered.insert(id, question);
+        }
+    }
+
+    /// Takes back a registration of either kind.
+    pub(crate) fn unregister(&mut self, id: &str) {
+        self.pull_registrations.remove(id);
+        self.offered.remove(id);
     }
 
     /// Tells whether the server is still at work, so that an empty result means "not yet".

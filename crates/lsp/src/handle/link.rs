@@ -5,6 +5,7 @@
 //! finds a new host, which is the guest itself if nobody is faster. What was asked of the old host is asked again:
 //! every question can be, none of them changes a file.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub(super) struct Shared {
     pub(super) root: CanonicalRoot,
     pub(super) options: Arc<ServiceOptions>,
     pub(super) state: watch::Sender<State>,
+    /// The last edit waited for it in vain.
+    pub(super) hangs: AtomicBool,
     /// Held while the service starts, so that it starts once.
     starting: tokio::sync::Mutex<()>,
     /// While this process hosts the service, dead or alive: guests are told of a death instead of starting anew.
@@ -110,6 +113,7 @@ impl Shared {
             root,
             options,
             state: watch::Sender::new(State::NeverStarted),
+            hangs: AtomicBool::new(false),
             starting: tokio::sync::Mutex::default(),
             host: std::sync::Mutex::default(),
         }
@@ -140,7 +144,7 @@ impl LspHandle {
                 let bootstrap = Bootstrap {
                     workspace_root: self.shared.root.to_string(),
                     config: config.clone(),
-                    data_dir: self.shared.options.data_dir.to_string_lossy().into_owned(),
+                    data_dir: Some(self.shared.options.data_dir.to_string_lossy().into_owned()),
                 };
                 let started = Connection::start(&self.shared.options, &self.shared.root, &bootstrap).await;
                 started.map(|connection| Link::Own(Arc::new(connection)))

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Orchestrator;
 use super::slot::NoClient;
-use crate::client::{Capabilities, Client};
+use crate::client::{Client, Question};
 use crate::content;
 use crate::registry::When;
 
@@ -53,8 +53,7 @@ impl Orchestrator {
         &self,
         file: &Path,
         what: &str,
-        can: impl Fn(&Capabilities) -> bool,
-        method: &str,
+        question: Question,
         params: impl Fn(&Client) -> Value,
     ) -> Result<Asked, ToolError> {
         let mut reasons = Vec::new();
@@ -77,8 +76,8 @@ impl Orchestrator {
                 Err(NoClient::Absent(absent)) => {
                     reasons.push(explain(&server.id, &absent.reason, absent.hint.as_deref()));
                 }
-                Ok(client) if can(&client.capabilities) => {
-                    return self.ask_client(client, file, method, &params, deadline).await;
+                Ok(client) if client.will_answer(question, deadline).await => {
+                    return self.ask_client(client, file, question.method(), &params, deadline).await;
                 }
                 Ok(_) => reasons.push(format!("{} cannot answer this", server.id)),
             }
@@ -147,8 +146,8 @@ impl Orchestrator {
     }
 
     /// Returns the running clients that can answer about the whole workspace; starts none.
-    pub(crate) fn running(&self, can: impl Fn(&Capabilities) -> bool) -> Vec<Arc<Client>> {
-        self.clients().into_iter().filter(|client| can(&client.capabilities)).collect()
+    pub(crate) fn running(&self, question: Question) -> Vec<Arc<Client>> {
+        self.clients().into_iter().filter(|client| client.answers(question)).collect()
     }
 
     /// Waits for servers that are just starting, within the deadline.

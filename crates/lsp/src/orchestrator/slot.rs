@@ -155,11 +155,41 @@ async fn start(
         Err(absent) => Start::Failed(absent),
         Ok(launched) => match Client::start(launched, server, found, root, workspace).await {
             Ok(client) => Start::Ready(client),
-            Err(reason) => Start::Failed(broken(reason)),
+            Err(reason) => Start::Failed(not_started(reason)),
         },
     }
 }
 
+/// A program that is only a stand-in for one that is not installed says how to get that: it is not broken.
+fn not_started(reason: String) -> Absent {
+    let is_rustup = reason.contains("Unknown binary") || reason.contains("rustup component add");
+    if !is_rustup {
+        return broken(reason);
+    }
+    let hint = Some("rustup component add rust-analyzer".to_owned());
+    Absent { status: ServerState::Unavailable, reason, hint }
+}
+
 fn broken(reason: String) -> Absent {
     Absent { status: ServerState::Broken, reason, hint: Some("chartroom lsp restart".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rustup_proxy_without_its_component_is_not_installed_and_says_how_to_get_it() {
+        for said in [
+            "error: Unknown binary 'rust-analyzer' in official toolchain 'stable-x86_64-unknown-linux-gnu'.",
+            "help: run `rustup component add rust-analyzer` to install it",
+            "To install, run `rustup component add rust-analyzer`",
+        ] {
+            let absent =
+                not_started(format!("rust-analyzer exited with status 1 before it was ready: {said}"));
+            assert_eq!(absent.status, ServerState::Unavailable, "{said}");
+            assert_eq!(absent.hint.as_deref(), Some("rustup component add rust-analyzer"));
+        }
+        assert_eq!(not_started("gopls exited with status 1".to_owned()).status, ServerState::Broken);
+    }
 }

@@ -61,7 +61,8 @@ impl Orchestrator {
         }
         match self.launch.find(server, self.root.as_path()) {
             Ok(found) => {
-                row.reason = Some("not started: no file of its language was touched yet".to_owned());
+                row.status = ServerState::Idle;
+                row.reason = Some("it starts with the first file of its language".to_owned());
                 row.path = Some(found.program.to_string_lossy().into_owned());
             }
             Err(absent) => {

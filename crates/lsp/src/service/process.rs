@@ -10,15 +10,15 @@ use tokio::net::unix::pipe;
 use super::{BOOTSTRAP, bootstrap};
 use crate::launch::GateLauncher;
 
-/// Runs the service until its parent is done with it; `launcher` is made for a data folder and a root. A wrong bootstrap
+/// Runs the service until its parent is done with it; `launcher` is made for a data folder (none: the user's own) and a root. A wrong bootstrap
 /// is a line on stderr and exit code 1.
-pub fn run(launcher: impl FnOnce(&Path, &CanonicalRoot) -> Result<GateLauncher, String>) -> ExitCode {
+pub fn run(launcher: impl FnOnce(Option<&Path>, &CanonicalRoot) -> Result<GateLauncher, String>) -> ExitCode {
     let value = std::env::var(BOOTSTRAP).ok();
     let served = bootstrap(value.as_deref()).and_then(|(bootstrap, root)| {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("the system gives no threads: {error}"))?;
         runtime.block_on(async {
-            let launch = Arc::new(launcher(Path::new(&bootstrap.data_dir), &root)?);
+            let launch = Arc::new(launcher(bootstrap.data_dir.as_deref().map(Path::new), &root)?);
             let stdio = (tokio::io::stdin(), tokio::io::stdout());
             super::run(root, bootstrap, launch, stdio, tools()).await;
             Ok::<(), String>(())

@@ -48,6 +48,9 @@ fn doubt_about(status: &ServerStatus) -> Option<String> {
         (ServerState::Starting, _) => Some(format!("[{id}: starting]")),
         (ServerState::Broken, _) => Some(format!("[{id}: broken, {reason}{hint}]")),
         // The others were not needed for any file so far.
-        (ServerState::Disabled | ServerState::Unavailable | ServerState::Untrusted, _) => None,
+        (
+            ServerState::Disabled | ServerState::Unavailable | ServerState::Idle | ServerState::Untrusted,
+            _,
+        ) => None,
     }
 }

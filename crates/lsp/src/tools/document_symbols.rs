@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::places::{joined, place_in};
 use super::{FileParams, ToolAnswer, ToolSpec, schema};
-use crate::client::Client;
+use crate::client::{Client, Question};
 use crate::orchestrator::{Orchestrator, ToolError};
 use crate::position::{Place, Range};
 use crate::uri;
@@ -28,13 +28,7 @@ pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Res
     let (file, _) = orchestrator.source_file(&params.file_path)?;
     let document = json!({ "textDocument": { "uri": uri::of_path(&file) } });
     let asked = orchestrator
-        .ask_about(
-            &file,
-            "the list of symbols",
-            |can| can.document_symbols,
-            "textDocument/documentSymbol",
-            |_| document.clone(),
-        )
+        .ask_about(&file, "the list of symbols", Question::DocumentSymbols, |_| document.clone())
         .await?;
     let mut lines = Vec::new();
     for symbol in asked.answer.as_array().into_iter().flatten() {

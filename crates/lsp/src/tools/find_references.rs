@@ -2,6 +2,7 @@
 
 use super::places::{PlaceParams, ask_at, joined, location_lines};
 use super::{ToolAnswer, ToolSpec, schema};
+use crate::client::Question;
 use crate::orchestrator::{Orchestrator, ToolError};
 
 pub(super) const NAME: &str = "lsp_find_references";
@@ -16,15 +17,9 @@ pub(super) fn spec() -> ToolSpec {
 
 pub(super) async fn call(orchestrator: &Orchestrator, params: PlaceParams) -> Result<ToolAnswer, ToolError> {
     let with_declaration = Some(serde_json::json!({ "includeDeclaration": true }));
-    let asked = ask_at(
-        orchestrator,
-        &params,
-        "the list of references",
-        |can| can.references,
-        "textDocument/references",
-        with_declaration,
-    )
-    .await?;
+    let asked =
+        ask_at(orchestrator, &params, "the list of references", Question::References, with_declaration)
+            .await?;
     let lines = location_lines(orchestrator, &asked);
     Ok(ToolAnswer::ok(if lines.is_empty() { "No references found".to_owned() } else { joined(lines) }))
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::places::{PlaceParams, ask_at};
 use super::{ToolAnswer, ToolSpec, schema};
+use crate::client::Question;
 use crate::orchestrator::{Orchestrator, ToolError};
 
 pub(super) const NAME: &str = "lsp_hover";
@@ -17,7 +18,7 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 pub(super) async fn call(orchestrator: &Orchestrator, params: PlaceParams) -> Result<ToolAnswer, ToolError> {
-    let asked = ask_at(orchestrator, &params, "hover", |can| can.hover, "textDocument/hover", None).await?;
+    let asked = ask_at(orchestrator, &params, "hover", Question::Hover, None).await?;
     let text = asked.answer.get("contents").map(contents).unwrap_or_default();
     let text = text.trim();
     Ok(ToolAnswer::ok(if text.is_empty() { "No hover information available" } else { text }))

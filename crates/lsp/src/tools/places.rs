@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::client::wire;
-use crate::client::{Capabilities, Client};
+use crate::client::{Client, Question};
 use crate::content;
 use crate::orchestrator::{Asked, Orchestrator, ToolError};
 use crate::position::{Place, nth_line, to_place, to_position};
@@ -74,21 +74,20 @@ pub(super) async fn ask_at(
     orchestrator: &Orchestrator,
     params: &PlaceParams,
     what: &str,
-    can: impl Fn(&Capabilities) -> bool,
-    method: &str,
+    question: Question,
     context: Option<Value>,
 ) -> Result<Asked, ToolError> {
     let (file, text) = orchestrator.source_file(&params.file_path)?;
     let place = params.place(&text)?;
-    let question = |client: &Client| {
+    let asked = |client: &Client| {
         let position = to_position(place, client.capabilities.encoding, &text);
-        let mut question = json!({ "textDocument": { "uri": uri::of_path(&file) }, "position": position });
+        let mut asked = json!({ "textDocument": { "uri": uri::of_path(&file) }, "position": position });
         if let Some(context) = &context {
-            question["context"] = context.clone();
+            asked["context"] = context.clone();
         }
-        question
+        asked
     };
-    orchestrator.ask_about(&file, what, can, method, question).await
+    orchestrator.ask_about(&file, what, question, asked).await
 }
 
 /// Returns the answer's locations as `path:line:col`, one per line, in order, without doubles.

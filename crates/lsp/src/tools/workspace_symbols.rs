@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::places::{joined, place_in};
 use super::{ToolAnswer, ToolSpec, schema};
+use crate::client::Question;
 use crate::orchestrator::{Orchestrator, ToolError};
 use crate::position::{Place, Position};
 use crate::uri;
@@ -29,7 +30,7 @@ pub(super) fn spec() -> ToolSpec {
 
 pub(super) async fn call(orchestrator: &Orchestrator, params: Params) -> Result<ToolAnswer, ToolError> {
     orchestrator.started().await;
-    let clients = orchestrator.running(|can| can.workspace_symbols);
+    let clients = orchestrator.running(Question::WorkspaceSymbols);
     if clients.is_empty() {
         return Err(ToolError::Unavailable(orchestrator.why_none_runs()));
     }

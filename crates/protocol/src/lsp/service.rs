@@ -42,8 +42,9 @@ pub struct Bootstrap {
     /// The user's settings.
     #[serde(default)]
     pub config: LspConfig,
-    /// Where the trust store is; the service checks it at every start of a server.
-    pub data_dir: String,
+    /// Where the trust store is; the service checks it at every start of a server. Nothing: the user's own data folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_dir: Option<String>,
 }
 
 /// `lsp/checkFile`: answers `Diagnostic[]`.

@@ -73,8 +73,10 @@ pub enum ServerState {
     Broken,
     /// Switched off in the config.
     Disabled,
-    /// Not running: not installed, or not needed yet (the reason says which).
+    /// It cannot run: it is not installed.
     Unavailable,
+    /// Installed, and not running because no file needed it yet, or for long.
+    Idle,
     /// The workspace is not trusted, so nothing of it is executed.
     Untrusted,
 }
@@ -88,6 +90,7 @@ impl ServerState {
             Self::Broken => "broken",
             Self::Disabled => "disabled",
             Self::Unavailable => "unavailable",
+            Self::Idle => "idle",
             Self::Untrusted => "untrusted",
         }
     }

@@ -188,12 +188,15 @@ fn the_bootstrap_is_one_value_and_needs_a_root() {
         &Bootstrap {
             workspace_root: "/p".into(),
             config: LspConfig { diagnostic_timeout: 5, ..LspConfig::default() },
-            data_dir: "/d".into(),
+            data_dir: Some("/d".into()),
         },
         expect![[
             r#"{"workspaceRoot":"/p","config":{"diagnosticTimeout":5,"firstTouchTimeout":10000,"maxDiagnosticsPerFile":20,"maxProjectDiagnosticsFiles":5,"includeSeverities":["error"],"navigationTools":true,"idleTimeout":1800000,"memoryBudget":0,"markNew":false,"servers":{}},"dataDir":"/d"}"#
         ]],
     );
+    // REQ-START-030: as the seed writes it.
+    let seed = serde_json::from_str::<Bootstrap>(r#"{"workspaceRoot":"/p","config":{}}"#).unwrap();
+    assert_eq!((seed.workspace_root.as_str(), seed.data_dir), ("/p", None));
     assert!(serde_json::from_str::<Bootstrap>(r#"{"dataDir":"/d"}"#).is_err());
     assert!(
         serde_json::from_str::<Bootstrap>(r#"{"workspaceRoot":"/p","dataDir":"/d","config":3}"#).is_err()

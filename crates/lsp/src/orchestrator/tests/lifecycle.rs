@@ -19,7 +19,7 @@ async fn a_server_starts_with_the_first_touch_of_its_language() {
     assert_eq!(rehearsal.fakes.n_launched(), 0);
     rehearsal.check("a.foo").await;
     assert_eq!(rehearsal.status("alpha"), [ServerState::Active]);
-    assert_eq!(rehearsal.status("gamma"), [ServerState::Unavailable]);
+    assert_eq!(rehearsal.status("gamma"), [ServerState::Idle]);
     rehearsal.check("b.bar").await;
     assert_eq!(rehearsal.status("gamma"), [ServerState::Active]);
 }
@@ -154,7 +154,7 @@ async fn an_idle_server_is_stopped_and_starts_again_when_needed() {
     tokio::time::sleep(Duration::from_secs(50)).await;
     assert_eq!(rehearsal.status("alpha"), [ServerState::Active]);
     tokio::time::sleep(Duration::from_secs(30)).await;
-    assert_eq!(rehearsal.status("alpha"), [ServerState::Unavailable]);
+    assert_eq!(rehearsal.status("alpha"), [ServerState::Idle]);
     assert_eq!(rehearsal.check("a.foo").await, [BROKEN]);
     assert_eq!(rehearsal.fakes.n_launched(), 2);
     housekeeping.abort();
@@ -174,7 +174,7 @@ async fn the_memory_budget_stops_the_least_recently_used() {
     rehearsal.orchestrator.stay_within(|_| 80 * mib).await;
     assert_eq!(
         (rehearsal.status("alpha"), rehearsal.status("gamma")),
-        (vec![ServerState::Unavailable], vec![ServerState::Active])
+        (vec![ServerState::Idle], vec![ServerState::Active])
     );
 }
 

@@ -179,6 +179,33 @@ async fn nothing_found_and_not_ready_are_told_apart() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_server_registers_late_is_asked_until_it_takes_it_back() {
+    let late = Behaviour { offers_late: true, ..Behaviour::default() };
+    let rehearsal = Rehearsal::new("//- a.foo\nlet x\n", &[("alpha", late)]);
+    let place = json!({ "filePath": "a.foo", "line": 1, "symbol": "x" });
+    assert_eq!(ask(&rehearsal, "lsp_goto_definition", place.clone()).await, ("a.foo:1:5".into(), false));
+    let symbols = ask(&rehearsal, "lsp_workspace_symbols", json!({ "query": "q" })).await;
+    assert_eq!(symbols, ("No symbols found".into(), false));
+    // What it never registered it still cannot do.
+    let (text, is_error) = ask(&rehearsal, "lsp_hover", place.clone()).await;
+    assert!(is_error && text.contains("alpha cannot answer this"), "{text}");
+    let taken_back = json!({ "unregisterations": [{ "id": "d", "method": "textDocument/definition" }] });
+    rehearsal.fakes.ask("alpha", "client/unregisterCapability", taken_back).await;
+    let (text, is_error) = ask(&rehearsal, "lsp_goto_definition", place).await;
+    assert!(is_error && text.contains("alpha cannot answer this"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_time_out_says_how_long_it_was_waited() {
+    let silent = Behaviour { silent_about: Some("textDocument/hover"), ..Behaviour::default() };
+    let rehearsal = Rehearsal::new("//- a.foo\nlet x\n", &[("alpha", silent)]);
+    rehearsal.check("a.foo").await;
+    let place = json!({ "filePath": "a.foo", "line": 1, "symbol": "x" });
+    let (text, is_error) = ask(&rehearsal, "lsp_hover", place).await;
+    assert!(is_error && text.contains("alpha did not answer textDocument/hover within 3000 ms"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_that_loads_for_a_while_is_waited_for() {
     let loading = Behaviour { loads_for: Some(Duration::from_secs(4)), ..Behaviour::default() };
     let rehearsal = Rehearsal::new("//- a.foo\nlet x\n", &[("alpha", loading)]);
