@@ -14,6 +14,7 @@ use chartroom_index::IndexService;
 use chartroom_lsp::LspHandle;
 use chartroom_lsp::mcp::Tools;
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
+use chartroom_workspace::CanonicalRoot;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
@@ -64,15 +65,16 @@ impl Toolbox {
             )),
         ];
         if let Some(index) = index {
-            groups.push(Box::new(index::IndexTools::new(index)));
+            groups.push(Box::new(index::IndexTools::new(workspace.root.clone(), index)));
         }
         Self::of(groups, only)
     }
 
     /// Puts the tools together that an agent of a session has.
-    pub(crate) fn for_agents(lsp: LspHandle, index: IndexService) -> Self {
+    pub(crate) fn for_agents(root: &CanonicalRoot, lsp: LspHandle, index: IndexService) -> Self {
         // The agent's own edits are told of as they happen; a second way to edit would only confuse it.
-        Self { groups: vec![Box::new(lsp::LspTools::new(lsp)), Box::new(index::IndexTools::new(index))] }
+        let index = index::IndexTools::new(root.clone(), index);
+        Self { groups: vec![Box::new(lsp::LspTools::new(lsp)), Box::new(index)] }
     }
 
     /// Tells whether `name` is a tool that changes nothing.

@@ -1,6 +1,6 @@
 //! What an agent that is started here has without set-up: diagnostics, navigation and the code index.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -41,14 +41,21 @@ impl AgentToolsParts {
             // It starts while the agent does, which asks for the tools before it says its first word.
             let starting = lsp.clone();
             tokio::spawn(async move { starting.start().await });
-            let tools = Toolbox::for_agents(lsp.clone(), self.index.clone());
+            let tools = Toolbox::for_agents(&root, lsp.clone(), self.index.clone());
             let own_server = json!({
                 "name": SERVER,
                 "command": self.program,
                 "args": ["mcp", "--root", root.as_path()],
                 "env": self.environment.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect::<Vec<_>>(),
             });
-            Some(Arc::new(SessionTools { root, tools: ToolServer::new(Arc::new(tools)), lsp, own_server }))
+            let index = self.index.clone();
+            Some(Arc::new(SessionTools {
+                root,
+                tools: ToolServer::new(Arc::new(tools)),
+                lsp,
+                index,
+                own_server,
+            }))
         })
     }
 }
@@ -58,7 +65,21 @@ struct SessionTools {
     root: CanonicalRoot,
     tools: ToolServer,
     lsp: LspHandle,
+    index: IndexService,
     own_server: Value,
+}
+
+impl SessionTools {
+    /// Tells whether what a tool says of a codebase is of this project alone. A codebase may be a folder around it, and
+    /// these two tools take their file from there.
+    fn codebase_is_own(&self, tool: &str, input: &Value) -> bool {
+        if !["file_outline", "call_graph"].contains(&tool) {
+            return true;
+        }
+        let path = input.get("path").and_then(Value::as_str).unwrap_or_default();
+        let codebase = self.index.codebase_of(&self.root.as_path().join(path));
+        codebase.is_none_or(|codebase| boundary::is_inside(&self.root, &codebase))
+    }
 }
 
 #[async_trait]
@@ -81,8 +102,9 @@ impl AgentTools for SessionTools {
 
     fn needs_no_permission(&self, tool_name: &str, input: &Value) -> bool {
         let name = tool_name.strip_prefix("mcp__").and_then(|name| name.strip_prefix(SERVER));
-        name.and_then(|name| name.strip_prefix("__")).is_some_and(Toolbox::only_reads)
-            && stays_inside(&self.root, input)
+        name.and_then(|name| name.strip_prefix("__")).is_some_and(|name| {
+            Toolbox::only_reads(name) && stays_inside(&self.root, input) && self.codebase_is_own(name, input)
+        })
     }
 
     fn acp_mcp_servers(&self) -> Vec<Value> {
@@ -99,12 +121,8 @@ fn stays_inside(root: &CanonicalRoot, input: &Value) -> bool {
             object.iter().all(|(key, value)| words(key) && value.is_string() || stays_inside(root, value))
         }
         Value::Array(values) => values.iter().all(|value| stays_inside(root, value)),
-        Value::String(text) => {
-            let path = Path::new(text);
-            let may_lead_out =
-                path.is_absolute() || path.components().any(|part| part == Component::ParentDir);
-            !may_lead_out || boundary::inside(root, path).is_ok()
-        }
+        // A relative one as well: a link of the project's may lead anywhere.
+        Value::String(text) => boundary::inside(root, Path::new(text)).is_ok(),
         Value::Null | Value::Bool(_) | Value::Number(_) => true,
     }
 }
@@ -123,24 +141,30 @@ pub(super) fn environment(data: &DataFolder) -> Vec<(String, String)> {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use chartroom_protocol::index::{ManageAction, ManageIndexParams};
     use chartroom_transport::Keeper;
     use chartroom_workspace::{SpawnGate, TrustStore};
 
     fn session_tools(home: &Path) -> Arc<dyn AgentTools> {
+        session_tools_and_index(home, "project").0
+    }
+
+    fn session_tools_and_index(home: &Path, project: &str) -> (Arc<dyn AgentTools>, IndexService) {
         let data = DataFolder::open(&home.join("data")).unwrap();
         let keeper = Keeper { program: "/bin/false".into(), args: Vec::new() };
         let trust = Arc::new(TrustStore::open(data.path()).unwrap());
         let gate = SpawnGate::new(keeper, trust, data.path());
         let config = Config::default();
         let pool = super::super::language::pool(&config.lsp, &data, &gate, "/bin/false".into());
+        let index = super::super::index::serve(&config, &data, &gate).unwrap();
         let parts = AgentToolsParts {
             services: UsedServices::of(pool),
-            index: super::super::index::serve(&config, &data, &gate).unwrap(),
+            index: index.clone(),
             program: "/opt/chartroom".into(),
             environment: vec![("CHARTROOM_HOME".into(), "/data".into())],
         };
-        std::fs::create_dir_all(home.join("project")).unwrap();
-        parts.for_each_session()(&home.join("project")).unwrap()
+        std::fs::create_dir_all(home.join(project)).unwrap();
+        (parts.for_each_session()(&home.join(project)).unwrap(), index)
     }
 
     #[tokio::test]
@@ -204,9 +228,14 @@ mod tests {
             assert!(!tools.needs_no_permission(name, &json!({})), "{name}");
         }
         let inside = home.path().join("project/src/a.rs").display().to_string();
-        for (path, unasked) in
-            [(inside.as_str(), true), ("src/a.rs", true), ("/etc/passwd", false), ("../data", false)]
-        {
+        std::os::unix::fs::symlink("../data", home.path().join("project/link")).unwrap();
+        for (path, unasked) in [
+            (inside.as_str(), true),
+            ("src/a.rs", true),
+            ("/etc/passwd", false),
+            ("../data", false),
+            ("link/a", false),
+        ] {
             for input in [json!({ "path": path }), json!({ "at": { "paths": [path] } })] {
                 assert_eq!(
                     tools.needs_no_permission("mcp__chartroom__read_file", &input),
@@ -215,6 +244,23 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[tokio::test]
+    async fn a_codebase_around_the_project_is_not_read_unasked() {
+        let home = tempfile::tempdir().unwrap();
+        let (tools, index) = session_tools_and_index(home.path(), "around/project");
+        let unasked = || {
+            ["file_outline", "call_graph", "search_codebase"].map(|name| {
+                let input = json!({ "path": ".", "file": "other/secret.py" });
+                tools.needs_no_permission(&format!("mcp__chartroom__{name}"), &input)
+            })
+        };
+        assert_eq!(unasked(), [true; 3]);
+        let around = home.path().join("around").display().to_string();
+        index.finish(index.manage(ManageIndexParams::new(ManageAction::Create, around)).await).await;
+        // A search is for what is below its path; the other two take their file from the codebase.
+        assert_eq!(unasked(), [false, false, true]);
     }
 
     #[tokio::test]

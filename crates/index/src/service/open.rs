@@ -1,6 +1,6 @@
 //! The handle that the CLI, HTTP and MCP hold, and how it comes to be.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use chartroom_protocol::index::{
@@ -91,6 +91,14 @@ impl IndexService {
             watcher = Watcher::start(&core, &settings.config.watch).map(Arc::new);
         }
         Ok(Self { core, watcher })
+    }
+
+    /// Returns the root of the tracked codebase that a path lies in, the nearest if there are several.
+    pub fn codebase_of(&self, path: &Path) -> Option<PathBuf> {
+        let canonical = canonical_root(path);
+        let view = self.core.view();
+        let roots = view.doc.codebases.keys().map(String::as_str);
+        crate::identity::enclosing(roots, canonical.to_str()?).map(PathBuf::from)
     }
 
     /// `list_codebases`.
