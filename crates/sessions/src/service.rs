@@ -31,7 +31,7 @@ use discovery::Discovered;
 /// What waits for a session. When it is full the asker waits; a session answers within a commit.
 const COMMANDS: usize = 64;
 /// Changes of state, title and place that a list may lag behind.
-const OVERVIEW: usize = 256;
+const OVERVIEW: usize = 1024;
 
 /// The handle to all sessions. Clones share them; dropping the last clone ends every agent.
 #[derive(Clone)]

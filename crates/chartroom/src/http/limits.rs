@@ -20,6 +20,9 @@ pub const REQUEST: Duration = Duration::from_secs(120);
 pub const DRAIN: Duration = Duration::from_secs(1);
 /// One WebSocket message from a browser: a send with images, as over HTTP.
 pub const SOCKET_MESSAGE: usize = 16 * 1024 * 1024;
+/// How much of a WebSocket is read at once. The library fills its buffer with zeros before each attempt to read, and
+/// there is one with every frame that goes out: its own 128 KiB were a tenth of what an event cost.
+pub const SOCKET_READ: usize = 4 * 1024;
 /// How much of a body that is too large is read away before the connection is cut.
 pub const READ_AWAY: usize = 64 * 1024 * 1024;
 

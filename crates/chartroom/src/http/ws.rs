@@ -3,6 +3,7 @@
 mod commands;
 mod connection;
 mod feeds;
+mod overview;
 
 use axum::Extension;
 use axum::extract::State;
@@ -37,6 +38,7 @@ pub(super) async fn socket(
         .protocols([SOCKET_PROTOCOL])
         .max_message_size(limits::SOCKET_MESSAGE)
         .max_frame_size(limits::SOCKET_MESSAGE)
+        .read_buffer_size(limits::SOCKET_READ)
         .on_upgrade(move |socket| async move {
             Connection::new(app, socket, device).run().await;
             drop(place);

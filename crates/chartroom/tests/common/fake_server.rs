@@ -92,6 +92,7 @@ impl FakeServer {
             let bearer = format!("Bearer {TOKEN}");
             let answer = match method.as_str() {
                 "GET" => agent.get(&url).header("authorization", &bearer).call(),
+                "DELETE" => agent.delete(&url).header("authorization", &bearer).call(),
                 _ => agent
                     .post(&url)
                     .header("authorization", &bearer)

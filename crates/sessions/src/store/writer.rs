@@ -26,8 +26,9 @@ pub enum Durability {
     Disk,
 }
 
-/// How long a row may wait for the database. A reader who comes meanwhile makes it be written at once.
-const WINDOW: Duration = Duration::from_millis(250);
+/// How long a row may wait for the database. A reader who comes meanwhile makes it be written at once. Of an item that
+/// streams only the last state of the window is written: a longer window writes fewer pages.
+const WINDOW: Duration = Duration::from_secs(1);
 /// How many bytes of rows may wait for the database; who brings more waits, and through it its agent's pipe.
 const UNWRITTEN: usize = 4 << 20;
 /// Rows of more bytes than these are committed by themselves: written to the tail first they would be written twice

@@ -54,7 +54,7 @@ impl Decoder for Lines {
     type Error = io::Error;
 
     fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Frame>> {
-        while let Some(offset) = buffer[self.scanned..].iter().position(|byte| *byte == b'\n') {
+        while let Some(offset) = memchr::memchr(b'\n', &buffer[self.scanned..]) {
             let mut line = buffer.split_to(self.scanned + offset + 1).freeze();
             self.scanned = 0;
             line.truncate(line.len() - 1);

@@ -14,11 +14,12 @@ use chartroom_sessions::Frame;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, SplitSink, SplitStream, StreamExt as _};
 use futures_util::{FutureExt as _, SinkExt as _};
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::commands::{self, Done, Effect};
 use super::feeds::{Feeds, FromFeed};
+use super::overview::Overview;
 use crate::app::App;
 use crate::http::access::DeviceId;
 
@@ -41,7 +42,7 @@ pub(super) struct Connection {
     wanted: HashMap<SessionId, u64>,
     n_subscribed: u64,
     commands: FuturesUnordered<BoxFuture<'static, Done>>,
-    overview: broadcast::Receiver<(SessionId, Frame)>,
+    overview: Overview,
     projects: watch::Receiver<()>,
     /// The browser that asks; a script has none.
     device: Option<DeviceId>,
@@ -52,7 +53,7 @@ enum Event {
     Incoming(Option<Result<Message, axum::Error>>),
     FromFeed(FromFeed),
     Done(Done),
-    Overview(Result<(SessionId, Frame), broadcast::error::RecvError>),
+    Overview(Option<Vec<(SessionId, Frame)>>),
     ProjectsChanged,
     Revoked,
     Ping,
@@ -70,7 +71,7 @@ impl Connection {
     pub(super) fn new(app: App, socket: WebSocket, device: Option<DeviceId>) -> Self {
         let (outgoing, incoming) = socket.split();
         Self {
-            overview: app.sessions().overview(),
+            overview: Overview::new(app.sessions().overview()),
             projects: app.projects().subscribe(),
             revocations: app.access().revocations(),
             device,
@@ -108,7 +109,7 @@ impl Connection {
                 message = self.incoming.next() => Event::Incoming(message),
                 said = self.feeds.next() => Event::FromFeed(said),
                 Some(done) = self.commands.next(), if !self.commands.is_empty() => Event::Done(done),
-                news = self.overview.recv() => Event::Overview(news),
+                news = self.overview.next() => Event::Overview(news),
                 Ok(()) = self.projects.changed() => Event::ProjectsChanged,
                 Ok(()) = self.revocations.changed() => Event::Revoked,
                 _ = ping.tick() => Event::Ping,
@@ -121,14 +122,8 @@ impl Connection {
                 }
                 Event::FromFeed(said) => self.send_all(said).await?,
                 Event::Done(done) => self.finish(done).await?,
-                Event::Overview(Ok((session_id, frame))) => {
-                    if !self.feeds.follows(&session_id) {
-                        self.write(shared(frame)?).await?;
-                    }
-                }
-                // The page asks for the list again when it opens it; nothing more is lost.
-                Event::Overview(Err(broadcast::error::RecvError::Lagged(_))) => {}
-                Event::Overview(Err(broadcast::error::RecvError::Closed)) | Event::Closing => {
+                Event::Overview(Some(news)) => self.send_news(news).await?,
+                Event::Overview(None) | Event::Closing => {
                     return Err(End::Close(close_code::AWAY, "the server is stopping"));
                 }
                 Event::ProjectsChanged => self.send_projects().await?,
@@ -249,6 +244,16 @@ impl Connection {
             }
             n_written += 1;
             said = if n_written < AT_ONCE { self.feeds.next().now_or_never() } else { None };
+        }
+        in_time(self.outgoing.flush()).await
+    }
+
+    /// Writes what lists are told; who follows a session has heard it.
+    async fn send_news(&mut self, news: Vec<(SessionId, Frame)>) -> Result<(), End> {
+        for (session_id, frame) in news {
+            if !self.feeds.follows(&session_id) {
+                in_time(self.outgoing.feed(shared(frame)?)).await?;
+            }
         }
         in_time(self.outgoing.flush()).await
     }

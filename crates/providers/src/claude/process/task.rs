@@ -11,7 +11,7 @@ use chartroom_protocol::session::{AnswerParams, SessionOptions};
 use chartroom_sessions::{ProcessorConfig, ProviderError, ProviderOutput, Pump};
 use chartroom_transport::codec::Json;
 use chartroom_transport::{Child, Framing, Received};
-use futures_util::StreamExt;
+use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
@@ -31,6 +31,8 @@ use crate::timeouts::Timeouts;
 const MAX_LINE: usize = 32 * 1024 * 1024;
 /// How many lines may wait to be written. When full, the CLI does not read, and sending fails.
 const UNWRITTEN: usize = 64;
+/// How many lines are read before a command is looked at again.
+const AT_ONCE: usize = 32;
 
 type Ready = oneshot::Sender<Result<(), ProviderError>>;
 
@@ -143,7 +145,7 @@ impl Task {
                 () = self.pump.tick_when_due() => continue,
             };
             match event {
-                Event::Line(line) => self.read(line).await,
+                Event::Line(line) => self.read_all(line).await,
                 Event::Command(Command::Kill { reply }) => break Some(Some(reply)),
                 Event::Command(command) => self.command(command).await,
                 Event::End => break None,
@@ -164,6 +166,16 @@ impl Task {
         if let Some(Some(reply)) = killed_by {
             // The one who asked may be gone.
             reply.send(()).ok();
+        }
+    }
+
+    /// Reads a line and those that came with it, as the lines of one write do; commands are asked for again after them.
+    async fn read_all(&mut self, first: Received) {
+        self.read(first).await;
+        for _ in 1..AT_ONCE {
+            // An end or a failure is told again when it is asked for.
+            let Some(Some(Ok(line))) = self.lines.next().now_or_never() else { return };
+            self.read(line).await;
         }
     }
 
