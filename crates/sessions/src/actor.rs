@@ -29,7 +29,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, LazyTimer};
 use crate::feed::{Broadcast, Change};
 use crate::provider::{AgentHandle, Provider, ProviderError, ProviderOutput};
 use crate::store::{SessionChange, Store, StoreError, StoredMessage, StoredSession};
@@ -173,6 +173,7 @@ pub(crate) struct Actor {
     sleep: Sleep,
     /// When something last happened to the session.
     active_at: Instant,
+    idle_timer: LazyTimer,
     /// Why the waiting messages wait for a person: nothing is delivered and no agent is started for them.
     held: Option<String>,
     /// The agent was started again for the queue after a crash, and has not ended a turn since. A second crash holds
@@ -297,7 +298,7 @@ impl Actor {
             },
             () = until(cancel_by) => Event::CancelOverdue,
             () = until(retry_at) => Event::RetryJournal,
-            () = until(sleep_at) => Event::Idle,
+            () = self.idle_timer.until(sleep_at) => Event::Idle,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod commands;
 mod connection;
+mod events;
 mod feeds;
 mod overview;
 

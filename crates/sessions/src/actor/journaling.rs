@@ -33,7 +33,7 @@ impl Actor {
         let row = NewRow {
             seq: self.take_seq(),
             kind: RowKind::Upsert(upsert.item_id.clone()),
-            at: self.clock.now().iso(),
+            at: upsert.emitted_at.clone(),
             json: json.into(),
         };
         match upsert.status {

@@ -14,7 +14,7 @@ use super::journaling::visible;
 use super::queueing::{ARCHIVED, ENDED};
 use super::sleeping::Sleep;
 use super::{Actor, Agent, Command, FolderCheck, Limits, PendingQuestion, RunningTurn, Seqs};
-use crate::clock::Clock;
+use crate::clock::{Clock, LazyTimer};
 use crate::feed::{Broadcast, Change};
 use crate::provider::{Provider, ProviderSession};
 use crate::store::{Store, StoreError, StoredSession};
@@ -107,6 +107,7 @@ impl Actor {
             dead: None,
             sleep: Sleep::Awake,
             active_at: Instant::now(),
+            idle_timer: LazyTimer::new(),
             held,
             was_restarted: false,
         };

@@ -12,12 +12,12 @@ use chartroom_protocol::ids::SessionId;
 use chartroom_protocol::ws::{ClientCommand, ServerFrame};
 use chartroom_sessions::Frame;
 use futures_util::future::BoxFuture;
-use futures_util::stream::{FuturesUnordered, SplitSink, SplitStream, StreamExt as _};
+use futures_util::stream::{FuturesUnordered, SplitSink, StreamExt as _};
 use futures_util::{FutureExt as _, SinkExt as _};
-use tokio::sync::watch;
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::Instant;
 
 use super::commands::{self, Done, Effect};
+use super::events::{Event, Events, Sources, events};
 use super::feeds::{Feeds, FromFeed};
 use super::overview::Overview;
 use crate::app::App;
@@ -36,28 +36,15 @@ const AT_ONCE: usize = 64;
 pub(super) struct Connection {
     app: App,
     outgoing: SplitSink<WebSocket, Message>,
-    incoming: SplitStream<WebSocket>,
+    /// All that comes from elsewhere.
+    events: Events,
     feeds: Feeds,
     /// Which subscription of each session counts while it is on its way: the last one, unless it was taken back.
     wanted: HashMap<SessionId, u64>,
     n_subscribed: u64,
     commands: FuturesUnordered<BoxFuture<'static, Done>>,
-    overview: Overview,
-    projects: watch::Receiver<()>,
     /// The browser that asks; a script has none.
     device: Option<DeviceId>,
-    revocations: watch::Receiver<()>,
-}
-
-enum Event {
-    Incoming(Option<Result<Message, axum::Error>>),
-    FromFeed(FromFeed),
-    Done(Done),
-    Overview(Option<Vec<(SessionId, Frame)>>),
-    ProjectsChanged,
-    Revoked,
-    Ping,
-    Closing,
 }
 
 /// Why a socket ends.
@@ -70,14 +57,19 @@ enum End {
 impl Connection {
     pub(super) fn new(app: App, socket: WebSocket, device: Option<DeviceId>) -> Self {
         let (outgoing, incoming) = socket.split();
-        Self {
+        let events = events(Sources {
+            incoming,
             overview: Overview::new(app.sessions().overview()),
             projects: app.projects().subscribe(),
             revocations: app.access().revocations(),
+            ping_every: PING,
+            closing: app.closing().clone(),
+        });
+        Self {
             device,
             app,
             outgoing,
-            incoming,
+            events,
             feeds: Feeds::default(),
             wanted: HashMap::new(),
             n_subscribed: 0,
@@ -99,40 +91,36 @@ impl Connection {
     }
 
     async fn run_until_end(&mut self) -> Result<std::convert::Infallible, End> {
-        let closing = self.app.closing().clone();
         let mut last_received = Instant::now();
-        let mut ping = tokio::time::interval_at(last_received + PING, PING);
-        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         self.send_greeting().await?;
         loop {
             let event = tokio::select! {
-                message = self.incoming.next() => Event::Incoming(message),
-                said = self.feeds.next() => Event::FromFeed(said),
-                Some(done) = self.commands.next(), if !self.commands.is_empty() => Event::Done(done),
-                news = self.overview.next() => Event::Overview(news),
-                Ok(()) = self.projects.changed() => Event::ProjectsChanged,
-                Ok(()) = self.revocations.changed() => Event::Revoked,
-                _ = ping.tick() => Event::Ping,
-                () = closing.cancelled() => Event::Closing,
+                said = self.feeds.next() => {
+                    self.send_all(said).await?;
+                    continue;
+                }
+                Some(done) = self.commands.next(), if !self.commands.is_empty() => {
+                    self.finish(done).await?;
+                    continue;
+                }
+                event = self.events.next() => event,
             };
             match event {
-                Event::Incoming(message) => {
+                Some(Event::Incoming(message)) => {
                     last_received = Instant::now();
                     self.handle_message(message).await?;
                 }
-                Event::FromFeed(said) => self.send_all(said).await?,
-                Event::Done(done) => self.finish(done).await?,
-                Event::Overview(Some(news)) => self.send_news(news).await?,
-                Event::Overview(None) | Event::Closing => {
-                    return Err(End::Close(close_code::AWAY, "the server is stopping"));
-                }
-                Event::ProjectsChanged => self.send_projects().await?,
-                Event::Revoked => self.check_device()?,
-                Event::Ping if last_received.elapsed() > SILENCE => return Err(End::Gone),
-                Event::Ping => {
+                Some(Event::Overview(news)) => self.send_news(news).await?,
+                Some(Event::ProjectsChanged) => self.send_projects().await?,
+                Some(Event::Revoked) => self.check_device()?,
+                Some(Event::Ping) if last_received.elapsed() > SILENCE => return Err(End::Gone),
+                Some(Event::Ping) => {
                     // Its time may be over too.
                     self.check_device()?;
                     self.write(Message::Ping(Vec::new().into())).await?;
+                }
+                Some(Event::Closing) | None => {
+                    return Err(End::Close(close_code::AWAY, "the server is stopping"));
                 }
             }
         }
@@ -150,7 +138,6 @@ impl Connection {
 
     /// Tells a new page how things stand.
     async fn send_greeting(&mut self) -> Result<(), End> {
-        self.projects.mark_unchanged();
         self.send_projects().await?;
         for agent in self.app.sessions().agents() {
             self.send(&ServerFrame::Agent { cli_type: agent.cli_type, status: agent.status }).await?;
