@@ -135,6 +135,9 @@ mod tests {
         assert_eq!(began.elapsed(), Duration::from_secs(40));
         timer.until(at(1)).await;
         assert_eq!(began.elapsed(), Duration::from_secs(40));
+        assert!(tokio::time::timeout(Duration::from_secs(1), timer.until(at(100))).await.is_err());
+        timer.until(at(60)).await;
+        assert_eq!(began.elapsed(), Duration::from_secs(60));
         assert!(tokio::time::timeout(Duration::from_secs(1), timer.until(None)).await.is_err());
     }
 
