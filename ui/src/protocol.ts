@@ -1072,7 +1072,11 @@ trusted: boolean,
 /**
  * The folder is gone (an unmounted disk, say); the project is kept.
  */
-missing?: boolean, };
+missing?: boolean, 
+/**
+ * The sandbox of its agents, e.g. `workspace (landlock)`; absent when they have none.
+ */
+sandbox?: string, };
 
 export type ProjectId = string;
 
@@ -1649,6 +1653,10 @@ hint?: string,
  */
 path?: string, 
 /**
+ * Its sandbox, or why it has none although there would be one by default; absent when it has none.
+ */
+sandbox?: string, 
+/**
  * Resident memory of the server and everything below it.
  */
 rssBytes?: number, 
@@ -1883,7 +1891,11 @@ truncatedFrom?: number,
 /**
  * What the agent was told about errors after this call.
  */
-diagnostics?: ToldDiagnostics, };
+diagnostics?: ToldDiagnostics, 
+/**
+ * What the agent's sandbox leaves out of what this call failed with, a sentence for people.
+ */
+sandbox?: string, };
 
 export type ToolHint = { 
 /**

@@ -6,6 +6,7 @@ pub(crate) mod ending;
 pub(crate) mod gate;
 pub(crate) mod index;
 pub(crate) mod language;
+mod sandbox;
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -86,7 +87,7 @@ impl App {
         }
         // The keeper is this program too, which a test that holds the app in its own process must name.
         let program = keeper.program.clone();
-        let gate = gate::with_keeper(keeper, trust, data.path());
+        let gate = gate::with_keeper(keeper, trust, data.path(), &config.sandbox);
         for note in &notes {
             tracing::warn!("{note}");
         }
@@ -98,6 +99,7 @@ impl App {
             index: index.clone(),
             program,
             environment: agent_tools::environment(&data),
+            gate: gate.clone(),
         };
         Ok(Self {
             inner: Arc::new(Inner {

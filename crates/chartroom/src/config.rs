@@ -6,6 +6,7 @@
 mod check;
 mod load;
 mod nearest;
+mod sandbox;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,6 +21,9 @@ use serde_json::Value;
 pub use check::Problem;
 pub use load::{ConfigError, Overrides, default_path, load, problems};
 pub(crate) use nearest::nearest;
+pub use sandbox::{
+    NetworkConfig, NetworkWord, ProjectSandboxConfig, SandboxConfig, SandboxToolWord, SandboxWord,
+};
 
 /// Everything the user may set.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
@@ -31,6 +35,8 @@ pub struct Config {
     pub agents: BTreeMap<String, AgentConfig>,
     /// How long agents are kept that nobody needs.
     pub sessions: SessionsConfig,
+    /// What agents and language servers are kept from.
+    pub sandbox: SandboxConfig,
     /// `false` switches the language service off; a table sets it up; absent means enabled.
     pub lsp: LspSetting,
     /// How code is indexed.

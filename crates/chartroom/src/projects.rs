@@ -6,7 +6,8 @@ use std::sync::Arc;
 use chartroom_protocol::ids::ProjectId;
 use chartroom_protocol::project::Project;
 use chartroom_sessions::store::{AddedProject, Store, StoreError, StoredProject};
-use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustError, TrustStore};
+use chartroom_workspace::gate::SandboxState;
+use chartroom_workspace::{CanonicalRoot, ChildKind, SpawnGate, TrustError, TrustStore};
 use tokio::sync::watch;
 
 /// What the user asked of a project and cannot have.
@@ -142,6 +143,10 @@ impl Projects {
             name: project.name,
             trusted: root.as_ref().is_some_and(|root| self.trust.is_trusted(root)),
             missing: root.is_none(),
+            sandbox: root.and_then(|root| match self.gate.sandbox_state(&root, ChildKind::Agent, "agent") {
+                SandboxState::Off => None,
+                sandbox => Some(sandbox.to_string()),
+            }),
         }
     }
 }

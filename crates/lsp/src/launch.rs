@@ -5,10 +5,15 @@ use std::path::{Path, PathBuf};
 
 use chartroom_protocol::lsp::ServerState;
 use chartroom_transport::Child;
+use chartroom_workspace::gate::SandboxState;
 use chartroom_workspace::{CanonicalRoot, ChildKind, GateError, ProgramQuery, SpawnGate, SpawnRequest};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::registry::{Flavour, Program, Quirks, Server, flavour, flavour_of_tsc};
+
+/// The servers that run in a sandbox unless the user says otherwise: their stories with the real program pass in one.
+pub const CONFINED_BY_DEFAULT: [&str; 7] =
+    ["clangd", "eslint", "gopls", "pyright", "rust-analyzer", "ty", "typescript"];
 
 /// What a server's name means for one project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +51,11 @@ pub struct Launched {
 pub trait Launch: Send + Sync + 'static {
     /// Looks the program up, and whether it may run at all.
     fn find(&self, server: &Server, project: &Path) -> Result<Found, Absent>;
+
+    /// Tells what a server's sandbox is, when there is something to tell.
+    fn sandbox(&self, _id: &str) -> Option<String> {
+        None
+    }
 
     /// Starts it.
     fn launch(&self, server: &Server, found: &Found, project: &Path) -> Result<Launched, Absent>;
@@ -97,6 +107,13 @@ impl GateLauncher {
 }
 
 impl Launch for GateLauncher {
+    fn sandbox(&self, id: &str) -> Option<String> {
+        match self.gate.sandbox_state(&self.root, ChildKind::LanguageServer, id) {
+            SandboxState::Off => None,
+            sandbox => Some(sandbox.to_string()),
+        }
+    }
+
     fn find(&self, server: &Server, project: &Path) -> Result<Found, Absent> {
         if !self.gate.is_trusted(&self.root) {
             let error = GateError::Untrusted {

@@ -32,6 +32,10 @@ pub struct Project {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(optional, as = "Option<bool>")]
     pub missing: bool,
+    /// The sandbox of its agents, e.g. `workspace (landlock)`; absent when they have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub sandbox: Option<String>,
 }
 
 /// Answer of `GET /api/project`.

@@ -161,6 +161,10 @@ pub struct ToolDetail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub diagnostics: Option<ToldDiagnostics>,
+    /// What the agent's sandbox leaves out of what this call failed with, a sentence for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub sandbox: Option<String>,
 }
 
 /// Which card the page draws for a tool.

@@ -66,6 +66,7 @@ fn tool() -> Upsert {
         duration_ms: Some(12),
         truncated_from: Some(99),
         diagnostics: Some(ToldDiagnostics { text: "ERROR".to_owned(), errors: 1, warnings: 2, left_out: 3 }),
+        sandbox: Some("The sandbox does not let this agent read /x.".to_owned()),
     };
     let mut upsert = upsert(
         UpsertStatus::Complete,
@@ -243,6 +244,7 @@ fn server_frames() -> Vec<ServerFrame> {
             name: "p".to_owned(),
             trusted: true,
             missing: false,
+            sandbox: Some("workspace (landlock)".to_owned()),
         }],
     });
     frames.push(ServerFrame::Agent { cli_type: "codex".into(), status: AgentStatus::Missing });

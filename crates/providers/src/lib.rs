@@ -18,6 +18,7 @@ pub mod fuzzing;
 mod json;
 #[cfg(test)]
 mod odd_files;
+mod refusals;
 #[cfg(test)]
 mod script;
 mod session_file;

@@ -142,6 +142,7 @@ pub struct Child {
     /// The writer to its fd 3 and the reader of its fd 4, when asked for.
     pub extra: Option<(pipe::Sender, pipe::Receiver)>,
     label: String,
+    sandbox: Option<Sandbox>,
     keeper_pid: u32,
     control: Arc<Control>,
     state: watch::Receiver<State>,
@@ -209,7 +210,8 @@ pub fn spawn(keeper: &Keeper, spec: ChildSpec) -> Result<Child, SpawnError> {
     let reading = ours.try_clone().map_err(pipes)?;
     let control = Arc::new(Control { socket: ours });
     tokio::spawn(supervise::run(process, reading, state, stderr.clone()));
-    Ok(Child { stdin, stdout, extra, label, keeper_pid, control, state: states, stderr })
+    let sandbox = spec.sandbox;
+    Ok(Child { stdin, stdout, extra, label, sandbox, keeper_pid, control, state: states, stderr })
 }
 
 impl Child {
@@ -235,6 +237,11 @@ impl Child {
     /// What the child is called in the log and in messages.
     pub fn label(&self) -> &str {
         &self.label
+    }
+
+    /// What it may touch, when that is less than its user may.
+    pub fn sandbox(&self) -> Option<&Sandbox> {
+        self.sandbox.as_ref()
     }
 
     /// Waits until the child and everything below it is gone. May be called again, and from many tasks.

@@ -101,6 +101,13 @@ function ProjectSection(props: { project: Project; now: number; onChosen(): void
           <Show when={!props.project.trusted && !props.project.missing}>
             <span class="tag">untrusted</span>
           </Show>
+          <Show when={props.project.trusted && props.project.sandbox}>
+            {sandbox => (
+              <span class="tag" title={`Agents run in a sandbox here: ${sandbox()}`}>
+                sandbox
+              </span>
+            )}
+          </Show>
         </button>
         <ProjectButtons project={props.project} onChosen={props.onChosen} />
       </div>

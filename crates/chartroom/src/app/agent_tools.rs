@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use chartroom_index::IndexService;
 use chartroom_lsp::LspHandle;
 use chartroom_providers::agent_tools::{AgentTools, AgentToolsFor, ToolUse};
-use chartroom_workspace::{CanonicalRoot, boundary};
+use chartroom_workspace::gate::{SandboxMode, SandboxState};
+use chartroom_workspace::{CanonicalRoot, ChildKind, SpawnGate, boundary};
 use serde_json::{Value, json};
 
 use super::language::UsedServices;
@@ -30,6 +31,8 @@ pub(super) struct AgentToolsParts {
     pub(super) program: PathBuf,
     /// What that program needs to find this server's data and config.
     pub(super) environment: Vec<(String, String)>,
+    /// Knows in which sandbox an agent runs.
+    pub(super) gate: SpawnGate,
 }
 
 impl AgentToolsParts {
@@ -49,13 +52,14 @@ impl AgentToolsParts {
                 "env": self.environment.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect::<Vec<_>>(),
             });
             let index = self.index.clone();
-            Some(Arc::new(SessionTools {
-                root,
-                tools: ToolServer::new(Arc::new(tools)),
-                lsp,
-                index,
-                own_server,
-            }))
+            let sandbox = match self.gate.sandbox_state(&root, ChildKind::Agent, SERVER) {
+                SandboxState::InForce { mode, .. } => mode,
+                SandboxState::Off | SandboxState::OffBecause(_) | SandboxState::Refused(_) => {
+                    SandboxMode::Off
+                }
+            };
+            let tools = ToolServer::new(Arc::new(tools));
+            Some(Arc::new(SessionTools { root, tools, lsp, index, own_server, sandbox }))
         })
     }
 }
@@ -67,6 +71,7 @@ struct SessionTools {
     lsp: LspHandle,
     index: IndexService,
     own_server: Value,
+    sandbox: SandboxMode,
 }
 
 impl SessionTools {
@@ -89,6 +94,17 @@ impl AgentTools for SessionTools {
     }
 
     async fn mcp_message(&self, _server: &str, message: Value) -> Option<Value> {
+        // The tools run here, outside of the agent's sandbox: they must not read for it what it may not read itself.
+        let leads_out = || {
+            let tool = message.pointer("/params/name").and_then(Value::as_str).unwrap_or_default();
+            let input = message.pointer("/params/arguments");
+            input.is_some_and(|input| !stays_inside(&self.root, input) || !self.codebase_is_own(tool, input))
+        };
+        if self.sandbox == SandboxMode::Strict && message["method"] == "tools/call" && leads_out() {
+            let text = "this agent's sandbox is strict: the tools see its own project only";
+            let result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
+            return Some(json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
+        }
         self.tools.answer(message).await
     }
 
@@ -108,6 +124,10 @@ impl AgentTools for SessionTools {
     }
 
     fn acp_mcp_servers(&self) -> Vec<Value> {
+        // Our program would be inside of the agent's sandbox, where our own data is out of reach.
+        if self.sandbox != SandboxMode::Off {
+            return Vec::new();
+        }
         vec![self.own_server.clone()]
     }
 }
@@ -143,17 +163,30 @@ mod tests {
     use crate::config::Config;
     use chartroom_protocol::index::{ManageAction, ManageIndexParams};
     use chartroom_transport::Keeper;
-    use chartroom_workspace::{SpawnGate, TrustStore};
+    use chartroom_workspace::TrustStore;
+    use chartroom_workspace::gate::SandboxSettings;
 
     fn session_tools(home: &Path) -> Arc<dyn AgentTools> {
         session_tools_and_index(home, "project").0
     }
 
     fn session_tools_and_index(home: &Path, project: &str) -> (Arc<dyn AgentTools>, IndexService) {
+        session_tools_in(home, project, SandboxMode::Off)
+    }
+
+    fn session_tools_in(
+        home: &Path,
+        project: &str,
+        agents: SandboxMode,
+    ) -> (Arc<dyn AgentTools>, IndexService) {
         let data = DataFolder::open(&home.join("data")).unwrap();
         let keeper = Keeper { program: "/bin/false".into(), args: Vec::new() };
         let trust = Arc::new(TrustStore::open(data.path()).unwrap());
-        let gate = SpawnGate::new(keeper, trust, data.path());
+        let mut sandbox = SandboxSettings::default();
+        sandbox.rules.agents = agents;
+        // A kernel that can.
+        sandbox.support.landlock = Some(6);
+        let gate = SpawnGate::new(keeper, trust, data.path()).with_sandbox(sandbox);
         let config = Config::default();
         let pool = super::super::language::pool(&config.lsp, &data, &gate, "/bin/false".into());
         let index = super::super::index::serve(&config, &data, &gate).unwrap();
@@ -162,6 +195,7 @@ mod tests {
             index: index.clone(),
             program: "/opt/chartroom".into(),
             environment: vec![("CHARTROOM_HOME".into(), "/data".into())],
+            gate,
         };
         std::fs::create_dir_all(home.join(project)).unwrap();
         (parts.for_each_session()(&home.join(project)).unwrap(), index)
@@ -261,6 +295,26 @@ mod tests {
         index.finish(index.manage(ManageIndexParams::new(ManageAction::Create, around)).await).await;
         // A search is for what is below its path; the other two take their file from the codebase.
         assert_eq!(unasked(), [false, false, true]);
+    }
+
+    #[tokio::test]
+    async fn the_tools_read_nothing_for_a_strict_agent_that_it_may_not_read_itself() {
+        let home = tempfile::tempdir().unwrap();
+        let call = |path: &str| {
+            json!({ "jsonrpc": "2.0", "id": 4, "method": "tools/call",
+                "params": { "name": "read_file", "arguments": { "path": path } } })
+        };
+        for (mode, path, refused) in [
+            (SandboxMode::Strict, "/etc/passwd", true),
+            (SandboxMode::Strict, "../data", true),
+            (SandboxMode::Strict, "src/a.rs", false),
+            (SandboxMode::Workspace, "/etc/passwd", false),
+        ] {
+            let (tools, _) = session_tools_in(home.path(), "project", mode);
+            let answer = tools.mcp_message(SERVER, call(path)).await.unwrap().to_string();
+            assert_eq!(answer.contains("sandbox is strict"), refused, "{mode:?} {path}: {answer}");
+            assert!(tools.acp_mcp_servers().is_empty());
+        }
     }
 
     #[tokio::test]

@@ -28,7 +28,7 @@ pub(crate) fn for_tools(config: &Config, data: &DataFolder, gate: &SpawnGate) ->
 /// Opens the index for one command.
 pub(crate) fn once(config: &Config, data: &DataFolder) -> anyhow::Result<IndexService> {
     // Without it (a read-only data folder) no process is started; the index answers all the same.
-    let gate = match gate::open(data.path()) {
+    let gate = match gate::open(data.path(), &config.sandbox) {
         Ok(gate) => Some(gate),
         Err(error) => {
             tracing::warn!(%error, "git is not asked which files changed");

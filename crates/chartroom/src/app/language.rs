@@ -32,8 +32,12 @@ pub(crate) fn pool(
 }
 
 /// Returns what finds and starts the language servers of a folder: for the service's own process, and for the doctor.
-pub(crate) fn launcher(data_dir: &Path, root: &CanonicalRoot) -> anyhow::Result<GateLauncher> {
-    Ok(GateLauncher::new(gate::open(data_dir)?, root.clone()))
+pub(crate) fn launcher(
+    data_dir: &Path,
+    root: &CanonicalRoot,
+    config: &Config,
+) -> anyhow::Result<GateLauncher> {
+    Ok(GateLauncher::new(gate::open(data_dir, &config.sandbox)?, root.clone()))
 }
 
 /// The services that a server uses, by root; they stay warm until it stops.
@@ -73,7 +77,7 @@ impl Workspace {
     /// Opens a folder with the user's config.
     pub(crate) fn open(folder: &Path, config: &Config, data: &DataFolder) -> anyhow::Result<Self> {
         let root = CanonicalRoot::open(folder)?;
-        let gate = gate::open(data.path())?;
+        let gate = gate::open(data.path(), &config.sandbox)?;
         let program = Keeper::current_exe()?.program;
         let lsp = pool(&config.lsp, data, &gate, program).service(&root);
         let locks = FileLocks::in_folder(data.path().join("locks"));

@@ -3,6 +3,7 @@
 mod checks;
 mod index;
 mod language_servers;
+mod sandbox;
 
 use chartroom_protocol::doctor::{DoctorCheck as Check, DoctorReport, DoctorState as State};
 

@@ -329,6 +329,18 @@ mod tests {
     }
 
     #[test]
+    fn the_sandbox_is_off_workspace_or_strict_and_its_network_a_word_or_ports() {
+        check_text(
+            "[sandbox]\nagents = \"stict\"\nnetwork = \"agnt\"\n[sandbox.projects.\"/x\"]\nnetwork = [70000]\nmode = 1\n",
+            expect![[r#"
+                config.toml:2: `sandbox.agents` must be one of "off", "workspace", "strict", did you mean "strict"?
+                config.toml:3: `sandbox.network` must be one of "all", "agent", "none", did you mean "agent"?
+                config.toml:5: `sandbox.projects./x.network[0]` must be between 0 and 65535
+                config.toml:6: unknown key `sandbox.projects./x.mode`"#]],
+        );
+    }
+
+    #[test]
     fn each_variant_of_a_table_has_keys_of_its_own() {
         check_text(
             "[index.embedding]\nprovider = \"openai\"\nmodel = \"m\"\ndimension = 3\nbaseURL = \"x\"\n",

@@ -85,6 +85,9 @@ pub fn load(path: Option<&Path>, overrides: &Overrides) -> Result<Loaded, Config
         figment = figment.merge(Serialized::default("server.port", port));
     }
     let config: Config = figment.extract().map_err(|error| ConfigError::Other(error.to_string()))?;
+    if let Some(problem) = config.sandbox.problem() {
+        return Err(ConfigError::Other(problem));
+    }
     Ok(Loaded { config, file: text.and(path).map(Path::to_owned) })
 }
 
@@ -151,6 +154,16 @@ mod tests {
             ]
         );
         assert!(matches!(config.lsp, LspSetting::Enabled(lsp) if !lsp.servers["gopls"].enabled));
+    }
+
+    #[test]
+    fn a_path_of_the_sandbox_that_would_depend_on_the_folder_is_refused() {
+        let error = load_text("[sandbox]\nallowWrite = [\"notes\"]\n", &Overrides::default()).unwrap_err();
+        assert!(
+            error.to_string().contains("`notes` of sandbox.allowWrite must begin with / or ~/"),
+            "{error}"
+        );
+        assert!(load_text("[sandbox]\nallowWrite = [\"~/notes\"]\n", &Overrides::default()).is_ok());
     }
 
     #[test]

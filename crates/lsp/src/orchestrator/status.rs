@@ -19,6 +19,9 @@ impl Orchestrator {
             }
             rows.extend(running.map(|slot| self.of_slot(slot)));
         }
+        for row in &mut rows {
+            row.sandbox = self.launch.sandbox(&row.id);
+        }
         rows
     }
 
@@ -86,6 +89,7 @@ fn row(server: &Server) -> ServerStatus {
         reason: None,
         hint: None,
         path: None,
+        sandbox: None,
         rss_bytes: None,
         uptime_ms: None,
     }

@@ -45,6 +45,9 @@ fn status_line(server: &ServerStatus) -> String {
     if let Some(uptime) = server.uptime_ms {
         details.push(format!("up {} s", uptime / 1000));
     }
+    if let Some(sandbox) = &server.sandbox {
+        details.push(format!("sandbox {}", one_line(sandbox)));
+    }
     if let Some(reason) = &server.reason {
         details.push(one_line(reason));
     }
@@ -80,6 +83,7 @@ mod tests {
             reason: None,
             hint: None,
             path: None,
+            sandbox: None,
             rss_bytes: None,
             uptime_ms: None,
         }
@@ -95,6 +99,7 @@ mod tests {
         active.rss_bytes = Some(3 * 1024 * 1024);
         active.uptime_ms = Some(61_500);
         active.path = Some("/bin/tsc".into());
+        active.sandbox = Some("workspace (landlock)".into());
         let mut missing = server("gopls", ServerState::Unavailable);
         missing.reason = Some("gopls was not found".into());
         missing.hint = Some("go install golang.org/x/tools/gopls@latest".into());
@@ -103,7 +108,7 @@ mod tests {
             LSP server status:
               eslint: disabled
               gopls: unavailable (gopls was not found; try: go install golang.org/x/tools/gopls@latest)
-              typescript: active (in packages/web; current; pid 12; 3 MiB; up 61 s; /bin/tsc)"#]]
+              typescript: active (in packages/web; current; pid 12; 3 MiB; up 61 s; sandbox workspace (landlock); /bin/tsc)"#]]
         .assert_eq(&status_lines(&servers));
     }
 

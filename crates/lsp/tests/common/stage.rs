@@ -11,7 +11,8 @@ use chartroom_protocol::lsp::{
     CheckParams, CheckScope, FileText, Freshness, LspConfig, ServerOutcome, ServerState,
 };
 use chartroom_testkit::{fakes, project::Project, tools as test_tools};
-use chartroom_transport::Keeper;
+use chartroom_transport::{Keeper, SandboxSupport};
+use chartroom_workspace::gate::{SandboxMode, SandboxRules, SandboxSettings};
 use chartroom_workspace::{CanonicalRoot, SpawnGate, TrustStore};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -70,7 +71,8 @@ impl Stage {
         let root = CanonicalRoot::open(folder).unwrap();
         let keeper = Keeper { program: fakes::keeper(), args: Vec::new() };
         let gate =
-            SpawnGate::with_environment(keeper, trust.clone(), data.path(), environment(folder, data.path()));
+            SpawnGate::with_environment(keeper, trust.clone(), data.path(), environment(folder, data.path()))
+                .with_sandbox(sandbox());
         let launcher = Arc::new(GateLauncher::new(gate, root.clone()));
         let orchestrator = Orchestrator::new(root.clone(), config, launcher);
         Self { project, orchestrator, root, trust, _data: data }
@@ -146,6 +148,12 @@ impl Stage {
     }
 }
 
+/// Every story runs in the sandbox that is the default: a server that cannot live in it fails here.
+fn sandbox() -> SandboxSettings {
+    let rules = SandboxRules { language_servers: Some(SandboxMode::Workspace), ..SandboxRules::default() };
+    SandboxSettings { rules, support: SandboxSupport::of_this_system(), ..SandboxSettings::default() }
+}
+
 fn is_zombie(pid: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
 }
@@ -180,6 +188,8 @@ fn environment(folder: &Path, data: &Path) -> BTreeMap<OsString, OsString> {
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     env.insert("PATH".into(), std::env::join_paths(path).unwrap());
     // A server that is killed leaves its scratch files: here they go with the test.
-    env.insert("TMPDIR".into(), data.into());
+    let scratch = data.join("scratch");
+    std::fs::create_dir_all(&scratch).unwrap();
+    env.insert("TMPDIR".into(), scratch.into());
     env
 }

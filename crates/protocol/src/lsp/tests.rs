@@ -59,6 +59,7 @@ fn a_status_row_has_what_mends_it() {
         reason: Some("gopls was not found".into()),
         hint: Some("go install golang.org/x/tools/gopls@latest".into()),
         path: None,
+        sandbox: None,
         rss_bytes: None,
         uptime_ms: None,
     };
@@ -83,6 +84,7 @@ fn a_running_server_tells_its_process() {
             reason: Some("loading".into()),
             hint: None,
             path: Some("/usr/bin/tsc".into()),
+            sandbox: None,
             rss_bytes: Some(1),
             uptime_ms: Some(2),
         },

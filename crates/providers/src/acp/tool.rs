@@ -118,6 +118,7 @@ impl Call {
             duration_ms: seconds.map(|seconds| seconds * 1000 + nanos / 1_000_000),
             truncated_from: None,
             diagnostics: self.is_our_edit().then(|| ToldDiagnostics::read(&self.output())).flatten(),
+            sandbox: None,
         }
     }
 

@@ -52,6 +52,7 @@ pub fn of_result(
         duration_ms: duration.map(|duration| duration.as_millis() as u64),
         truncated_from: None,
         diagnostics: tells_diagnostics(tool_name).then(|| ToldDiagnostics::read(output)).flatten(),
+        sandbox: None,
     }
 }
 

@@ -108,7 +108,8 @@ const LANGUAGE_SERVER: &[&str] = &[
 ];
 
 /// The service starts language servers of its own, through a gate of its own.
-const SERVICE: &[&str] = &["CHARTROOM_HOME", "CHARTROOM_LOG", "RUST_LOG", "RUST_BACKTRACE"];
+const SERVICE: &[&str] =
+    &["CHARTROOM_HOME", "CHARTROOM_CONFIG", "CHARTROOM_LOG", "RUST_LOG", "RUST_BACKTRACE"];
 
 const GIT: &[&str] = &[];
 

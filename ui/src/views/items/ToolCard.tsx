@@ -71,6 +71,13 @@ export function ToolCard(props: { session: Session; call: ToolCall }) {
             </span>
           )}
         </Show>
+        <Show when={props.call.detail?.sandbox}>
+          {note => (
+            <span class="tool-told failed-text" title={visible(note())}>
+              sandbox
+            </span>
+          )}
+        </Show>
         <Show when={took() !== undefined && (took() ?? 0) >= 100}>
           <span class="tool-time quiet">{duration(took() ?? 0)}</span>
         </Show>
@@ -95,6 +102,9 @@ export function ToolCard(props: { session: Session; call: ToolCall }) {
             </Match>
           </Switch>
           <ItemError item={props.call} />
+          <Show when={props.call.detail?.sandbox}>
+            {note => <p class="small-text failed-text sandbox-note">{visible(note())}</p>}
+          </Show>
         </div>
       </Show>
     </div>

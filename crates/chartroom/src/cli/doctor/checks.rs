@@ -7,7 +7,7 @@ use chartroom_protocol::agent::AgentStatus;
 use chartroom_workspace::CanonicalRoot;
 use chartroom_workspace::gate::find_program;
 
-use super::{Check, State, index, language_servers};
+use super::{Check, State, index, language_servers, sandbox};
 use crate::app::{agents, gate};
 use crate::config::{self, Config, Overrides};
 use crate::data::DataFolder;
@@ -20,8 +20,9 @@ pub(super) fn all() -> Vec<Check> {
     let root = std::env::current_dir().ok().and_then(|folder| CanonicalRoot::open(folder).ok());
     if let (Some(data), Some(root)) = (data, root) {
         checks.push(trust(&data, &root));
+        checks.extend(sandbox::checks(&config, &data, &root));
         if let Some(lsp) = config.lsp.enabled() {
-            checks.extend(language_servers::checks(lsp, &data, &root));
+            checks.extend(language_servers::checks(lsp, &config, &data, &root));
         }
         checks.push(index::check(&config, &data, &root));
     }

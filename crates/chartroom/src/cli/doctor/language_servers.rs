@@ -11,16 +11,22 @@ use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
 
 use super::{Check, State};
 use crate::app::language;
+use crate::config::Config;
 use crate::data::DataFolder;
 
 /// The languages of a folder show in its first files; a doctor who walks for minutes is not asked again.
 const MOST_FILES: usize = 20_000;
 
-pub(super) fn checks(config: &LspConfig, data: &DataFolder, root: &CanonicalRoot) -> Vec<Check> {
-    let registry = Registry::new(config);
+pub(super) fn checks(
+    lsp: &LspConfig,
+    config: &Config,
+    data: &DataFolder,
+    root: &CanonicalRoot,
+) -> Vec<Check> {
+    let registry = Registry::new(lsp);
     let servers = servers_of(&registry, root);
     // A trust store that cannot be opened has a line of its own.
-    let Ok(launcher) = language::launcher(data.path(), root) else { return Vec::new() };
+    let Ok(launcher) = language::launcher(data.path(), root, config) else { return Vec::new() };
     servers
         .into_values()
         .filter_map(|server| match launcher.find(server, root.as_path()) {

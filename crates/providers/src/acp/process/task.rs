@@ -21,6 +21,7 @@ use crate::acp::permission::{self, Permission};
 use crate::acp::translate::{Translated, Translator, prompt_error};
 use crate::json::text;
 use crate::launch::exit_reason;
+use crate::refusals;
 use crate::timeouts::Timeouts;
 
 pub(super) struct Task {
@@ -123,7 +124,10 @@ impl Task {
     async fn apply(&mut self, translated: Vec<Translated>) {
         for translated in translated {
             match translated {
-                Translated::Event(envelope) => self.pump.push(&envelope).await,
+                Translated::Event(mut envelope) => {
+                    refusals::note(self.child.sandbox(), &mut envelope);
+                    self.pump.push(&envelope).await;
+                }
                 Translated::Note(note) => self.pump.output(ProviderOutput::Note(note)).await,
                 Translated::Options(update) => {
                     self.offered.take(&update);

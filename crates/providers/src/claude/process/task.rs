@@ -25,6 +25,7 @@ use crate::claude::control::{self, Permission};
 use crate::claude::translate::{Translated, Translator};
 use crate::json::{list, text};
 use crate::launch::exit_reason;
+use crate::refusals;
 use crate::timeouts::Timeouts;
 
 /// A longer line is read past and reported: images fit, a runaway does not.
@@ -252,7 +253,10 @@ impl Task {
 
     async fn apply(&mut self, translated: Translated) {
         match translated {
-            Translated::Event(envelope) => self.pump.push(&envelope).await,
+            Translated::Event(mut envelope) => {
+                refusals::note(self.child.sandbox(), &mut envelope);
+                self.pump.push(&envelope).await;
+            }
             Translated::Note(note) => self.pump.output(ProviderOutput::Note(note)).await,
             Translated::Init { model, mode } => {
                 let (model, mode) = (Some(model), Some(mode));
