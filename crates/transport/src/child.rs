@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use tokio::net::unix::pipe;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 
-use crate::keeper::{CONTROL_FD, Order};
+use crate::keeper::{CONTROL_FD, FOLDER_FD, Order};
 use crate::sandbox::Sandbox;
 
 mod stderr;
@@ -54,6 +54,9 @@ pub struct ChildSpec {
     pub args: Vec<OsString>,
     /// The folder it starts in; it must exist.
     pub cwd: PathBuf,
+    /// The same folder, held open by who has looked at it: the child starts in this one, whatever is at the path by
+    /// then. Without it the path decides.
+    pub folder: Option<Arc<OwnedFd>>,
     /// The whole environment.
     pub env: BTreeMap<OsString, OsString>,
     /// Whether the child gets a second pair of pipes: it reads fd 3 and writes fd 4.
@@ -165,12 +168,16 @@ pub fn spawn(keeper: &Keeper, spec: ChildSpec) -> Result<Child, SpawnError> {
     if !spec.program.is_absolute() {
         return Err(SpawnError::NotAbsolute { label, program: spec.program });
     }
-    if !spec.cwd.is_dir() {
+    if spec.folder.is_none() && !spec.cwd.is_dir() {
         return Err(SpawnError::Cwd { label, cwd: spec.cwd });
     }
     let pipes = |error| SpawnError::Pipes { label: label.clone(), error };
     let (ours, theirs) = UnixStream::pair().map_err(pipes)?;
     let mut mappings = vec![FdMapping { parent_fd: OwnedFd::from(theirs), child_fd: CONTROL_FD }];
+    if let Some(folder) = &spec.folder {
+        let parent_fd = folder.try_clone().map_err(pipes)?;
+        mappings.push(FdMapping { parent_fd, child_fd: FOLDER_FD });
+    }
     let mut extra = None;
     if spec.extra_pipes {
         let (read_3, write_3) = std::io::pipe().map_err(pipes)?;
@@ -188,11 +195,16 @@ pub fn spawn(keeper: &Keeper, spec: ChildSpec) -> Result<Child, SpawnError> {
     if spec.extra_pipes {
         command.arg("--extra-pipes");
     }
+    if spec.folder.is_some() {
+        command.arg("--in-folder");
+    }
     command.args(spec.sandbox.iter().flat_map(Sandbox::to_args));
     command.arg("--").arg(&spec.program).args(&spec.args);
-    command.current_dir(&spec.cwd).env_clear().envs(&spec.env);
+    // The keeper goes to a folder that it was given by itself.
+    let cwd = if spec.folder.is_some() { Path::new("/") } else { &spec.cwd };
+    command.current_dir(cwd).env_clear().envs(&spec.env);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.fd_mappings(mappings).expect("the three descriptor numbers differ");
+    command.fd_mappings(mappings).expect("the descriptor numbers differ");
     let mut command = tokio::process::Command::from(command);
     let spawned = command.spawn();
     // The command holds the child's ends of our pipes; as long as it lives there is no end of file.

@@ -23,6 +23,8 @@ mod descendants;
 
 /// The descriptor on which the keeper finds its socket; 3 and 4 are the child's extra pipes.
 pub(crate) const CONTROL_FD: RawFd = 5;
+/// The descriptor of the folder that the child starts in, where it is given by one.
+pub(crate) const FOLDER_FD: RawFd = 6;
 
 /// What the parent tells a keeper, one byte each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,12 +78,13 @@ impl Report {
     }
 }
 
-/// Runs the keeper. `args` is what follows the hidden subcommand: `[--extra-pipes] [--sandbox …] -- command arg…`.
+/// Runs the keeper. `args` is what follows the hidden subcommand: `[--extra-pipes] [--in-folder] [--sandbox …] -- command
+/// arg…`.
 ///
 /// Call it first thing in `main`, before any thread or descriptor exists.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Some(command_line) = CommandLine::parse(args) else {
-        return refuse("usage: keeper [--extra-pipes] [--sandbox TOOL …] -- COMMAND [ARG…]");
+        return refuse("usage: keeper [--extra-pipes] [--in-folder] [--sandbox TOOL …] -- COMMAND [ARG…]");
     };
     let Some(control) = inherited(CONTROL_FD) else {
         return refuse("a keeper is started by Chartroom itself, not by hand");
@@ -94,6 +97,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 struct CommandLine {
     extra_pipes: bool,
+    in_folder: bool,
     sandbox: Option<Sandbox>,
     program: OsString,
     args: Vec<OsString>,
@@ -103,18 +107,20 @@ impl CommandLine {
     fn parse(args: impl IntoIterator<Item = OsString>) -> Option<Self> {
         let mut args = args.into_iter();
         let mut extra_pipes = false;
+        let mut in_folder = false;
         let mut sandbox = None;
         loop {
             let arg = args.next()?;
             match arg.to_str() {
                 Some("--") => break,
                 Some("--extra-pipes") => extra_pipes = true,
+                Some("--in-folder") => in_folder = true,
                 Some("--sandbox") => sandbox = Some(Sandbox::named(&args.next()?)?),
                 // Whatever is not understood is refused: a limit that is skipped would be none.
                 _ => sandbox.as_mut()?.take(&arg, &mut args)?,
             }
         }
-        Some(CommandLine { extra_pipes, sandbox, program: args.next()?, args: args.collect() })
+        Some(CommandLine { extra_pipes, in_folder, sandbox, program: args.next()?, args: args.collect() })
     }
 }
 
@@ -243,6 +249,10 @@ fn prepare() -> std::io::Result<(UnixStream, UnixStream)> {
 }
 
 fn start_child(command_line: &CommandLine) -> std::io::Result<Pid> {
+    if command_line.in_folder {
+        let folder = inherited(FOLDER_FD).ok_or_else(|| std::io::Error::other("its folder was not given"))?;
+        rustix::process::fchdir(folder)?;
+    }
     // From here on the keeper has no more rights than the child: what it still does, reading /proc and signalling its
     // own, every sandbox leaves it.
     let entered = command_line.sandbox.as_ref().map(|sandbox| {

@@ -26,6 +26,7 @@ fn spec(script: &str) -> ChildSpec {
         program: "/bin/sh".into(),
         args: vec!["-c".into(), script.into()],
         cwd: "/".into(),
+        folder: None,
         env: [("PATH".into(), "/usr/bin:/bin".into())].into(),
         extra_pipes: false,
         sandbox: None,

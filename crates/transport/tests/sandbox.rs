@@ -56,6 +56,7 @@ impl Home {
             program: "/bin/bash".into(),
             args: vec!["-c".into(), script.into()],
             cwd: self.path.join("project"),
+            folder: None,
             env: [("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), self.path.clone().into())].into(),
             extra_pipes: false,
             sandbox: Some(sandbox),

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use chartroom_transport::{Child, ChildSpec, Keeper, KillSwitch, Sandbox, SpawnError, spawn};
 
+use crate::boundary::Folder;
 use crate::helper::Helper;
 use crate::{CanonicalRoot, TrustStore};
 
@@ -252,13 +253,17 @@ impl SpawnGate {
     /// Starts a process, if the workspace's trust allows it. Must be called within a tokio runtime.
     pub fn spawn(&self, request: SpawnRequest) -> Result<Child, GateError> {
         self.add_root(&request.root);
-        let trusted = self.is_trusted(&request.root);
+        // Held open from here to the start: whatever is put in its place meanwhile is another folder.
+        let root_folder = Folder::of(&request.root).ok();
+        let is_trusted = |folder: &Folder| self.shared.trust.is_trusted_folder(&request.root, folder);
+        let trusted = root_folder.as_ref().is_some_and(is_trusted);
         let program = lookup::executable(&request.program)?;
-        let cwd =
-            request.cwd.canonicalize().map_err(|error| GateError::Cwd { cwd: request.cwd.clone(), error })?;
+        let no_cwd = |error| GateError::Cwd { cwd: request.cwd.clone(), error };
+        let cwd = request.cwd.canonicalize().map_err(no_cwd)?;
         if !trusted {
             untrusted::check(&request, &program, &cwd)?;
         }
+        let folder = start_folder(&request, root_folder.as_ref(), &cwd).map_err(no_cwd)?;
         let env = environment::of_child(
             request.kind,
             &self.shared.parent_env,
@@ -272,6 +277,7 @@ impl SpawnGate {
             program: request.program,
             args: request.args,
             cwd,
+            folder: Some(Arc::new(folder.into_fd())),
             env,
             extra_pipes: request.extra_pipes,
             sandbox,
@@ -319,6 +325,7 @@ impl SpawnGate {
             program: lookup::executable(&self.shared.keeper.program)?,
             args: vec![subcommand.into()],
             cwd: PathBuf::from("/"),
+            folder: None,
             env: BTreeMap::new(),
             extra_pipes: false,
             sandbox: None,
@@ -361,6 +368,19 @@ impl SpawnGate {
             state.watches_revocations = true;
             tokio::spawn(revocation::run(Arc::downgrade(&self.shared), self.shared.trust.subscribe()));
         }
+    }
+}
+
+/// Opens the folder that a child starts in: one of the workspace below its root's folder, which was checked, and any
+/// other by its path.
+fn start_folder(request: &SpawnRequest, root: Option<&Folder>, cwd: &Path) -> std::io::Result<Folder> {
+    match (cwd.strip_prefix(request.root.as_path()), root) {
+        (Ok(below), Some(root)) => root.below(below),
+        (Ok(_), None) => Err(std::io::ErrorKind::NotFound.into()),
+        (Err(_), _) if request.cwd.starts_with(request.root.as_path()) => {
+            Err(std::io::Error::other("it leads out of the workspace"))
+        }
+        (Err(_), _) => Folder::at(cwd),
     }
 }
 

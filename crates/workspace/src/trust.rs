@@ -4,6 +4,7 @@
 //! its place is a stranger. Nothing is inherited from parents or git worktrees. The file is read at every
 //! check, so that what another process revoked counts at once.
 
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 
 use crate::CanonicalRoot;
+use crate::boundary::Folder;
 
 mod file;
 
@@ -78,7 +80,10 @@ pub struct Identity {
 impl Identity {
     /// Returns what is at `path` now, if that is a folder and no link.
     fn of(path: &Path) -> Option<Self> {
-        let metadata = path.symlink_metadata().ok()?;
+        Self::read(&path.symlink_metadata().ok()?)
+    }
+
+    fn read(metadata: &Metadata) -> Option<Self> {
         let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
         metadata.is_dir().then(|| Identity {
             device: metadata.dev(),
@@ -105,10 +110,19 @@ impl TrustStore {
 
     /// Whether the user trusts the folder that is at this path now. Any doubt is a no.
     pub fn is_trusted(&self, root: &CanonicalRoot) -> bool {
-        let Some(identity) = current_identity(root) else { return false };
+        current_identity(root).is_some_and(|identity| self.knows(root, &identity))
+    }
+
+    /// Whether the user trusts this very folder, held open, under the root's path. Any doubt is a no.
+    pub(crate) fn is_trusted_folder(&self, root: &CanonicalRoot, folder: &Folder) -> bool {
+        let identity = folder.own_metadata().ok().and_then(|metadata| Identity::read(&metadata));
+        identity.is_some_and(|identity| self.knows(root, &identity))
+    }
+
+    fn knows(&self, root: &CanonicalRoot, identity: &Identity) -> bool {
         match self.file.read() {
             Ok(trusted) => {
-                trusted.iter().any(|entry| entry.path == root.as_path() && entry.identity == identity)
+                trusted.iter().any(|entry| entry.path == root.as_path() && entry.identity == *identity)
             }
             Err(error) => {
                 tracing::warn!(%error, "the trust store cannot be read; nothing is trusted");

@@ -383,6 +383,7 @@ async fn the_sweep_ends_what_an_older_run_has_left() {
         args: vec!["-c".into(), "trap '' TERM; sleep 1000".into()],
         cwd: "/".into(),
         env: BTreeMap::new(),
+        folder: None,
         extra_pipes: false,
         sandbox: None,
     };

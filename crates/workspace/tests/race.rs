@@ -112,3 +112,58 @@ fn no_write_leads_out_while_a_folder_and_a_link_are_swapped() {
     assert_eq!(names, ["file"], "something was written outside");
     assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "secret");
 }
+
+/// A trusted folder and a stranger's are exchanged all the time while agents are started in the one.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn no_child_starts_in_a_folder_that_was_swapped_in_after_the_check() {
+    use chartroom_transport::Keeper;
+    use chartroom_workspace::{ChildKind, SpawnGate, SpawnRequest, TrustStore};
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use tokio::io::AsyncReadExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    for (name, who) in [("project", "trusted"), ("stranger", "stranger")] {
+        std::fs::create_dir_all(path.join(name).join("sub")).unwrap();
+        std::fs::write(path.join(name).join("sub/who"), who).unwrap();
+    }
+    let trust = std::sync::Arc::new(TrustStore::open(&path.join("data")).unwrap());
+    let root = CanonicalRoot::open(path.join("project")).unwrap();
+    trust.trust(&root).unwrap();
+    let keeper = Keeper { program: chartroom_testkit::fakes::keeper(), args: vec!["keeper".into()] };
+    let env = [("PATH".into(), "/usr/bin:/bin".into())].into();
+    let gate = SpawnGate::with_environment(keeper, trust, &path.join("data"), env);
+    let stop = std::sync::Arc::new(AtomicBool::new(false));
+    let swapping = {
+        let (stop, path) = (stop.clone(), path.clone());
+        std::thread::spawn(move || {
+            while !stop.load(Ordering::Relaxed) {
+                let (a, b) = (path.join("project"), path.join("stranger"));
+                renameat_with(CWD, &a, CWD, &b, RenameFlags::EXCHANGE).unwrap();
+            }
+        })
+    };
+    let (mut n_started, mut n_refused) = (0, 0);
+    while n_started < 100 {
+        for below in ["", "sub"] {
+            let mut request = SpawnRequest::new(&root, ChildKind::Agent, "/bin/sh");
+            request.cwd = path.join("project").join(below);
+            request.args = vec!["-c".into(), "cat who 2>/dev/null || cat sub/who".into()];
+            let Ok(mut child) = gate.spawn(request) else {
+                n_refused += 1;
+                continue;
+            };
+            let mut said = String::new();
+            child.stdout.take().unwrap().read_to_string(&mut said).await.unwrap();
+            // A trust that is found wanting a moment later ends the child, which then says nothing.
+            child.wait().await;
+            assert_ne!(said, "stranger", "after {n_started} starts");
+            n_started += usize::from(said == "trusted");
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    swapping.join().unwrap();
+    assert!(n_refused > 0, "the folders were not exchanged");
+}

@@ -22,6 +22,7 @@ async fn own(script: std::ffi::OsString) -> ExitCode {
         program: "/bin/sh".into(),
         args: vec!["-c".into(), script],
         cwd: "/".into(),
+        folder: None,
         env: [("PATH".into(), "/usr/bin:/bin".into())].into(),
         extra_pipes: false,
         sandbox: None,

@@ -39,6 +39,21 @@ impl Folder {
         beneath::open_folder(&self.0, below).map(Folder)
     }
 
+    /// Opens a folder that is no root's, by its absolute path without links.
+    pub(crate) fn at(path: &Path) -> io::Result<Self> {
+        beneath::folder(path).map(Folder)
+    }
+
+    /// What is known of the folder itself.
+    pub(crate) fn own_metadata(&self) -> io::Result<Metadata> {
+        File::from(self.0.try_clone()?).metadata()
+    }
+
+    /// Gives the descriptor away.
+    pub(crate) fn into_fd(self) -> OwnedFd {
+        self.0
+    }
+
     /// What kind of thing has this name in it; a link is a link.
     pub(crate) fn kind(&self, name: &OsStr) -> io::Result<FileType> {
         let stat = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
