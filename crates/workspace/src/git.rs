@@ -4,6 +4,7 @@
 //! untrusted workspace git is therefore not started at all. For a trusted one the known commands are switched
 //! off all the same: nobody who asks which files have changed expects programs to run.
 
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -103,10 +104,9 @@ pub struct ChangedFile {
 pub async fn changed_files(gate: &SpawnGate, root: &CanonicalRoot) -> Result<Vec<ChangedFile>, GitError> {
     let arguments =
         ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--", "."];
-    let top = run(gate, root, &["rev-parse", "--show-toplevel"]).await?;
-    let top = PathBuf::from(std::ffi::OsString::from_vec(top.trim_ascii_end().to_vec()));
-    let output = run(gate, root, &arguments).await?;
-    let mut changed: Vec<ChangedFile> = parse_status(&output, &top)
+    let repository = Repository::around(gate, root).await?;
+    let output = run(gate, root, Some(&repository), &arguments).await?;
+    let mut changed: Vec<ChangedFile> = parse_status(&output, repository.top.as_path())
         .into_iter()
         .filter(|file| boundary::is_inside(root, &file.path))
         .collect();
@@ -119,19 +119,77 @@ pub fn is_repository(root: &CanonicalRoot) -> bool {
     root.as_path().join(".git").exists()
 }
 
-async fn run(gate: &SpawnGate, root: &CanonicalRoot, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+/// The repository that a folder is in, whose config git would obey. Finding it runs nothing of it.
+struct Repository {
+    top: CanonicalRoot,
+    git_dir: PathBuf,
+}
+
+impl Repository {
+    /// Finds it, and refuses one that the user has not trusted: its filters would run. It may begin above the folder,
+    /// and a worktree's is elsewhere.
+    async fn around(gate: &SpawnGate, root: &CanonicalRoot) -> Result<Self, GitError> {
+        let question = [
+            "rev-parse",
+            "--path-format=absolute",
+            "--show-toplevel",
+            "--absolute-git-dir",
+            "--git-common-dir",
+        ];
+        let answer = run(gate, root, None, &question).await?;
+        let mut lines =
+            answer.split(|byte| *byte == b'\n').map(|line| PathBuf::from(OsString::from_vec(line.to_vec())));
+        let (Some(top), Some(git_dir), Some(common)) = (lines.next(), lines.next(), lines.next()) else {
+            return Err(GitError::NotARepository { root: root.clone() });
+        };
+        let not_there = |_| GitError::NotARepository { root: root.clone() };
+        let top = CanonicalRoot::open(top).map_err(not_there)?;
+        let common = CanonicalRoot::open(common).map_err(not_there)?;
+        let git_dir = CanonicalRoot::open(git_dir).map_err(not_there)?;
+        let untrusted = |root: CanonicalRoot| {
+            let what = "git would run the filters of the repository there".to_owned();
+            Err(GitError::Gate(GateError::Untrusted { root, what }))
+        };
+        if top != *root && !gate.is_trusted(&top) {
+            return untrusted(top);
+        }
+        for folder in [&common, &git_dir] {
+            let above = folder.as_path().ancestors().filter_map(|above| CanonicalRoot::open(above).ok());
+            if !folder.as_path().starts_with(top.as_path())
+                && !above.into_iter().any(|it| gate.is_trusted(&it))
+            {
+                let main = folder.as_path().parent().filter(|_| folder.as_path().ends_with(".git"));
+                let main = main.and_then(|main| CanonicalRoot::open(main).ok());
+                return untrusted(main.unwrap_or_else(|| folder.clone()));
+            }
+        }
+        Ok(Repository { top, git_dir: git_dir.as_path().to_owned() })
+    }
+}
+
+async fn run(
+    gate: &SpawnGate,
+    root: &CanonicalRoot,
+    repository: Option<&Repository>,
+    arguments: &[&str],
+) -> Result<Vec<u8>, GitError> {
     let command = arguments.first().copied().unwrap_or_default().to_owned();
     let program = gate.resolve_program(root, &ProgramQuery::on_path("git"))?;
     let mut request = SpawnRequest::new(root, ChildKind::Git, program.path);
     request.args = HARMLESS.iter().map(Into::into).collect();
     // The user has trusted this folder, whoever owns it.
-    let mut safe_directory = std::ffi::OsString::from("safe.directory=");
+    let mut safe_directory = OsString::from("safe.directory=");
     safe_directory.push(root.as_path());
     request.args.extend(["-c".into(), safe_directory]);
     request.args.extend(arguments.iter().map(Into::into));
     // Variables of git (`GIT_DIR`, `GIT_CONFIG_*`) are not among those that this kind of child inherits.
     request.env.insert("GIT_TERMINAL_PROMPT".into(), "0".into());
     request.env.insert("LC_ALL".into(), "C".into());
+    if let Some(repository) = repository {
+        // The one that was looked at, not the one that is found now.
+        request.env.insert("GIT_DIR".into(), repository.git_dir.clone().into());
+        request.env.insert("GIT_WORK_TREE".into(), repository.top.as_path().into());
+    }
     let mut child = gate.spawn(request)?;
     drop(child.stdin.take());
     let answer = async {
@@ -172,7 +230,7 @@ fn parse_status(output: &[u8], top: &Path) -> Vec<ChangedFile> {
             (b'A', _) => Change::Added,
             _ => Change::Modified,
         };
-        let path = top.join(PathBuf::from(std::ffi::OsString::from_vec(path.to_vec())));
+        let path = top.join(PathBuf::from(OsString::from_vec(path.to_vec())));
         changed.push(ChangedFile { path, change });
     }
     changed

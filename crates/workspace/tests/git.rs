@@ -91,3 +91,50 @@ async fn no_repository_and_no_trust_are_told_apart() {
     let nothing = changed_files(&fixture.gate, &root).await;
     assert!(matches!(nothing, Err(GitError::NotARepository { .. })), "{nothing:?}");
 }
+
+/// A repository with a clean filter that leaves a mark, a commit and a changed file in a subfolder.
+fn with_a_filter(fixture: &Fixture) -> std::path::PathBuf {
+    let mark = fixture.folder.path().join("filter-ran");
+    fixture.git(&["init", "--quiet"]);
+    fixture.write(".gitattributes", "* filter=evil\n");
+    fixture.write("sub/below", "old\n");
+    fixture.git(&["add", "."]);
+    fixture.git(&["commit", "--quiet", "--message", "first"]);
+    fixture.git(&["config", "filter.evil.clean", &format!("sh -c 'touch {}; cat'", mark.display())]);
+    // The same size: git has to look into the file, and the filter is how it looks.
+    fixture.write("sub/below", "new\n");
+    mark
+}
+
+#[tokio::test]
+async fn a_filter_of_an_untrusted_repository_around_a_trusted_folder_does_not_run() {
+    let fixture = fixture();
+    let mark = with_a_filter(&fixture);
+    let sub = CanonicalRoot::open(fixture.root().as_path().join("sub")).unwrap();
+    fixture.gate.trust().trust(&sub).unwrap();
+    let asked = changed_files(&fixture.gate, &sub).await;
+    assert!(!mark.exists(), "the filter ran: {asked:?}");
+    let Err(GitError::Gate(GateError::Untrusted { root, .. })) = &asked else { panic!("{asked:?}") };
+    assert_eq!(root, &fixture.root(), "the repository is named, which would have to be trusted");
+    // The vector is alive: once the repository is trusted too, its filter is what git has to ask.
+    fixture.gate.trust().trust(&fixture.root()).unwrap();
+    assert_eq!(fixture.changed(&sub).await, [("sub/below".to_owned(), Change::Modified)]);
+    assert!(mark.exists());
+}
+
+#[tokio::test]
+async fn a_worktree_asks_nothing_of_an_untrusted_main_repository() {
+    let fixture = fixture();
+    let mark = with_a_filter(&fixture);
+    let linked = fixture.folder.path().join("linked");
+    fixture.git(&["worktree", "add", "--quiet", linked.to_str().unwrap()]);
+    fs::remove_file(&mark).ok();
+    fs::write(linked.join("sub/below"), "new\n").unwrap();
+    let linked = CanonicalRoot::open(linked).unwrap();
+    fixture.gate.trust().trust(&linked).unwrap();
+    let asked = changed_files(&fixture.gate, &linked).await;
+    assert!(!mark.exists(), "the filter ran: {asked:?}");
+    assert!(matches!(&asked, Err(GitError::Gate(GateError::Untrusted { .. }))), "{asked:?}");
+    fixture.gate.trust().trust(&fixture.root()).unwrap();
+    assert_eq!(changed_files(&fixture.gate, &linked).await.unwrap().len(), 1);
+}
