@@ -136,6 +136,11 @@ files: Array<FileDiagnostics>,
  */
 others: Array<FileDiagnostics>, 
 /**
+ * Files that may depend on the changed ones and of which nothing current is known, by path; only with
+ * `CheckScope::Project`.
+ */
+unknown?: Array<string>, 
+/**
  * By server id, then root.
  */
 servers: Array<CheckOutcome>, 

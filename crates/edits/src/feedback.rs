@@ -105,6 +105,12 @@ pub async fn feedback(
     {
         text.push_str(&format!("\n{n_new} of these are new"));
     }
+    if !text.is_empty() && !response.unknown.is_empty() {
+        let plural = if response.unknown.len() == 1 { "file" } else { "files" };
+        let were = if response.unknown.len() == 1 { "was" } else { "were" };
+        let n_unknown = response.unknown.len();
+        text.push_str(&format!("\n{n_unknown} {plural} that may depend on it {were} not looked at"));
+    }
     text
 }
 

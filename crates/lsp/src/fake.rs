@@ -36,6 +36,9 @@ pub(crate) struct Behaviour {
     pub(crate) offers_late: bool,
     /// It never answers this.
     pub(crate) silent_about: Option<&'static str>,
+    /// What it says of a file that holds `include h` depends on whether `h.foo` holds `BREAK` when it looks, and it looks
+    /// only at what it is sent.
+    pub(crate) has_header: bool,
     /// It says that it loads the project for this long.
     pub(crate) loads_for: Option<Duration>,
     /// What it says of a file when it is opened is "clean", whatever is in it.
@@ -54,6 +57,7 @@ impl Default for Behaviour {
             registers_late: false,
             offers_late: false,
             silent_about: None,
+            has_header: false,
             loads_for: None,
             opens_as_clean: false,
             quirks: Quirks::NONE,
@@ -219,8 +223,15 @@ impl Fake {
             self.peer().close("crashed");
             return;
         }
+        let is_broken = self.behaviour.has_header && text.contains("include h") && {
+            let texts = self.texts.lock().unwrap();
+            texts.iter().any(|(uri, (_, text))| uri.ends_with("/h.foo") && text.contains("BREAK"))
+        };
         for after in self.behaviour.pushes_after.clone() {
-            let (peer, text, uri) = (self.peer(), text.to_owned(), uri.to_owned());
+            let (peer, mut text, uri) = (self.peer(), text.to_owned(), uri.to_owned());
+            if is_broken {
+                text = text.replace("include h", "ERR the header is broken");
+            }
             let version = self.behaviour.versions.then_some(version);
             tokio::spawn(async move {
                 tokio::time::sleep(after).await;

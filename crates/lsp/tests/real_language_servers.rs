@@ -229,6 +229,25 @@ async fn clangd_checks_c() {
 }
 
 #[tokio::test]
+async fn clangd_is_never_behind_a_header() {
+    let header =
+        |name: &str| format!("#include <bits/stdc++.h>\ninline int {name}(int times) {{ return times; }}\n");
+    let fixture = format!(
+        "//- compile_flags.txt\n-std=c++17\n//- app.hpp\n{}//- main.cpp\n#include \"app.hpp\"\nint main() {{ return greet(1); }}\n",
+        header("greet")
+    );
+    let stage = Stage::new(&fixture, &[]);
+    assert_eq!(stage.check("main.cpp").await, Vec::<String>::new());
+    for _ in 0..3 {
+        assert_eq!(stage.write_and_look_around("app.hpp", &header("hello")).await, ["main.cpp"]);
+        assert_eq!(stage.check("main.cpp").await.len(), 1);
+        assert_eq!(stage.write_and_look_around("app.hpp", &header("greet")).await, Vec::<String>::new());
+        assert_eq!(stage.check("main.cpp").await, Vec::<String>::new());
+    }
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn the_hostile_repository_is_live_once_it_is_trusted() {
     let hostile = chartroom_testkit::hostile::Hostile::new();
     std::fs::write(hostile.root().join("a.py"), "x = 1\n").unwrap();

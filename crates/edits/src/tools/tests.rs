@@ -22,6 +22,8 @@ struct Scripted {
     dead: bool,
     /// Whether the first question is the one before the change.
     asked_before: bool,
+    /// Files that it did not look at.
+    unknown: Vec<String>,
     /// Why no file is checked, if none is.
     refuses: Option<&'static str>,
 }
@@ -66,7 +68,7 @@ impl Checker for &Scripted {
             CheckScope::Files => Vec::new(),
             CheckScope::Project => vec![diagnostics("other.ts", errors)],
         };
-        Some(CheckResponse { files, others, servers: Vec::new(), epoch: 1 })
+        Some(CheckResponse { files, others, unknown: self.unknown.clone(), servers: Vec::new(), epoch: 1 })
     }
 
     fn is_running(&self) -> bool {
@@ -152,6 +154,19 @@ async fn a_write_reports_other_files_too() {
             ERROR [1:1] broken
             </diagnostics>"#]],
     );
+}
+
+#[tokio::test]
+async fn a_write_says_how_many_files_were_not_looked_at() {
+    let project = Project::new("//- a.ts\nx\n");
+    let unknown = vec!["b.ts".to_owned(), "c.ts".to_owned()];
+    let mut checker = Scripted { errors: vec![("a.ts", "bad")], unknown, ..Scripted::default() };
+    let write = json!({ "filePath": "a.ts", "content": "y\n" });
+    let text = call(&project, &checker, "write_file", write.clone()).await;
+    assert!(text.ends_with("</diagnostics>\n2 files that may depend on it were not looked at"), "{text}");
+    // A time-out alone is no news.
+    checker.errors.clear();
+    assert_eq!(call(&project, &checker, "write_file", write).await, "Wrote a.ts (1 line).");
 }
 
 // BR-17, BR-75, REQ-DIAG-015, REQ-DIAG-017

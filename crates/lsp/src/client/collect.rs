@@ -26,6 +26,8 @@ pub(crate) struct Collected {
 impl Client {
     /// Waits for the findings about a touched file. Never longer than until the deadline.
     pub(crate) async fn collect(self: &Arc<Self>, touch: &Touch, deadline: Instant) -> Collected {
+        let anew = self.look_again(touch).await;
+        let touch = anew.as_ref().unwrap_or(touch);
         let settled = self.settle(touch, deadline).await;
         if settled && self.is_doubtful(touch).await {
             match self.send_anew(touch).await {
@@ -38,6 +40,19 @@ impl Client {
             }
         }
         self.conclude(touch, settled).await
+    }
+
+    /// Makes a server that only pushes look again at a file that it has had since before something else changed: it may
+    /// say nothing by itself, and what it said before must not count. Nothing where it will speak, or can be asked.
+    async fn look_again(&self, touch: &Touch) -> Option<Touch> {
+        let is_overtaken = freshness::is_overtaken(&self.state(), touch);
+        if !is_overtaken || self.way().is_some() || self.quirks.silent_when_unchanged {
+            return None;
+        }
+        let anew = self.send_anew(touch).await;
+        anew.inspect_err(|error| tracing::debug!(server = self.server.id, %error, "it cannot be asked again"))
+            .ok()
+            .flatten()
     }
 
     /// Tells whether this is a first "clean" of a server whose first "clean" may be wrong. It is asked only once.

@@ -61,6 +61,9 @@ impl Owner {
         let mut changes = self.disk_changes.changes(|file| server.language_id(file).is_some());
         changes.retain(|(file, _)| !skip.contains(file.as_path()));
         watched_files(out, &changes);
+        if !changes.is_empty() {
+            self.change_quietly(|state, _| state.changed_epoch = state.epoch);
+        }
         for (file, change) in &changes {
             if !self.is_open(file) {
                 // What was said about it may be wrong now, and nobody will correct it by itself.
@@ -87,6 +90,7 @@ impl Owner {
             self.disk_changes.forget(file);
         }
         let changes: Vec<_> = files.into_iter().map(|file| (file, Change::Deleted)).collect();
+        self.change_quietly(|state, _| state.changed_epoch = state.epoch);
         watched_files(out, &changes);
     }
 
@@ -128,9 +132,12 @@ impl Owner {
             watched_files(out, &[(file.to_owned(), watched)]);
             out.push(("textDocument/didSave", json!({ "textDocument": { "uri": uri }, "text": &*text })));
         }
-        // The same text again: what was said since it was first sent still counts.
-        let epoch = if unchanged { 0 } else { epoch };
-        Touch { file: file.to_owned(), version, epoch, n_checks, at }
+        if save && !unchanged {
+            self.change_quietly(|state, _| state.changed_epoch = state.epoch);
+        }
+        // The same text again: what was said since the last change of any file still counts.
+        let epoch = if unchanged { self.state.borrow().changed_epoch } else { epoch };
+        Touch { file: file.to_owned(), version, epoch, is_unchanged: unchanged, n_checks, at }
     }
 
     /// Sends a file's text once more, as two changes, so that a server which compares texts looks at it anew; nothing when it

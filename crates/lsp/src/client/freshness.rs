@@ -24,8 +24,10 @@ const CHECK_BEGINS: Duration = Duration::from_millis(1_500);
 pub(crate) struct Touch {
     pub(crate) file: PathBuf,
     pub(crate) version: i32,
-    /// Pushes before the change.
+    /// Pushes before the change, of this file or of another that it may depend on.
     pub(crate) epoch: u64,
+    /// The server had this very text already: nothing makes it look at it again.
+    pub(crate) is_unchanged: bool,
     /// Background checks that began before the save.
     pub(crate) n_checks: u64,
     pub(crate) at: Instant,
@@ -48,9 +50,13 @@ pub(crate) fn pushed(state: &State, touch: &Touch, quirks: Quirks, now: Instant)
         }
         return at(push.at + DEBOUNCE, now);
     }
-    // Silence is an answer only after the server has spoken once, and is not worth a stale error.
+    // Silence is an answer only after the server has spoken once, and is not worth a stale error of a changed text.
     match push {
-        Some(push) if quirks.silent_when_unchanged && push.findings.is_empty() && !state.is_loading() => {
+        Some(push)
+            if quirks.silent_when_unchanged
+                && (push.findings.is_empty() || touch.is_unchanged)
+                && !state.is_loading() =>
+        {
             at(touch.at + QUIET, now)
         }
         _ => Step::Wait(None),
@@ -99,10 +105,13 @@ fn is_push_fresh(state: &State, touch: &Touch) -> bool {
     let Some(push) = state.results.get(&touch.file).and_then(|results| results.push.as_ref()) else {
         return false;
     };
-    match push.version {
-        Some(version) => version >= touch.version,
-        None => push.epoch > touch.epoch,
-    }
+    // A push for this version from before another file changed knows nothing of that change.
+    push.epoch > touch.epoch && push.version.is_none_or(|version| version >= touch.version)
+}
+
+/// Tells whether what a server said about a file that it has had for a while was said before something else changed.
+pub(crate) fn is_overtaken(state: &State, touch: &Touch) -> bool {
+    touch.is_unchanged && !is_push_fresh(state, touch)
 }
 
 /// What counts at the end of waiting, whether it was settled or cut off: nothing older than our text.

@@ -63,6 +63,8 @@ pub(crate) struct State {
     pub(crate) results: Table,
     /// Counts `publishDiagnostics`.
     pub(crate) epoch: u64,
+    /// That count when a file was last changed, on the disk or in the server: what was said before may be wrong now.
+    pub(crate) changed_epoch: u64,
     progress: BTreeMap<String, String>,
     /// Background checks that began.
     pub(crate) n_checks_begun: u64,

@@ -34,13 +34,15 @@ struct Part {
     client: Option<Arc<Client>>,
     /// For each of its files.
     collected: BTreeMap<PathBuf, Collected>,
+    /// Files that may depend on them and of which it said nothing current.
+    unknown: BTreeSet<PathBuf>,
     outcome: CheckOutcome,
 }
 
 impl Part {
     /// A server that brought nothing.
     fn without_client(files: &[&Source], outcome: CheckOutcome) -> Self {
-        Self { client: None, collected: unanswered(files), outcome }
+        Self { client: None, collected: unanswered(files), unknown: BTreeSet::new(), outcome }
     }
 
     /// How the server took part for one of its files; nothing when the file is none of them.
@@ -112,13 +114,19 @@ impl Orchestrator {
             }
         }
         self.epoch.send_modify(|epoch| *epoch += 1);
+        let unknown: BTreeSet<String> = parts
+            .iter()
+            .flat_map(|part| &part.unknown)
+            .filter_map(|file| self.relative_source(file))
+            .collect();
         let others = match params.scope {
             CheckScope::Files => Vec::new(),
-            CheckScope::Project => self.others(&parts, &files),
+            CheckScope::Project => self.others(&parts, &files, &unknown),
         };
         let outcomes = parts.into_iter().map(|part| part.outcome);
         let servers = by_id(outcomes.chain(absent.into_iter().map(|absent| absent.outcome)));
-        CheckResponse { others, files, servers, epoch: self.epoch() }
+        let unknown = unknown.into_iter().collect();
+        CheckResponse { others, unknown, files, servers, epoch: self.epoch() }
     }
 
     /// Every path goes through here, whoever sent it; nothing is started for a file that does not come out.
@@ -214,14 +222,14 @@ impl Orchestrator {
                 Part::without_client(sources, outcome(&slot.key.id, &root, absence(why)))
             }
             Ok(client) => {
-                let collected = self.collect_on(&client, sources, scope, deadline).await;
+                let (collected, unknown) = self.collect_on(&client, sources, scope, deadline).await;
                 let freshness = worst(&collected);
                 // A server that died meanwhile has nothing to say, and the outcome tells why.
                 let told = match slot.now() {
                     Err(NoClient::Absent(why)) => absence(why),
                     Ok(_) | Err(NoClient::Starting) => ServerOutcome::Answered { freshness },
                 };
-                Part { client: Some(client), collected, outcome: outcome(&slot.key.id, &root, told) }
+                Part { client: Some(client), collected, unknown, outcome: outcome(&slot.key.id, &root, told) }
             }
         };
         let timed_out =
@@ -236,31 +244,40 @@ impl Orchestrator {
         sources: &[&Source],
         scope: CheckScope,
         deadline: Instant,
-    ) -> BTreeMap<PathBuf, Collected> {
+    ) -> (BTreeMap<PathBuf, Collected>, BTreeSet<PathBuf>) {
         let changed: BTreeSet<PathBuf> = sources.iter().map(|source| source.file.clone()).collect();
         // Everything is sent before anything is waited for: twenty files are not twenty time-outs.
         let texts = sources.iter().map(|source| (source.file.clone(), source.text.clone())).collect();
         let Ok(Ok(touches)) = timeout_at(deadline, client.touch(texts)).await else {
-            return unanswered(sources);
+            return (unanswered(sources), BTreeSet::new());
         };
         let importers = async {
-            if scope == CheckScope::Project {
-                self.check_importers(client, &changed, deadline).await;
+            match scope {
+                CheckScope::Files => BTreeSet::new(),
+                CheckScope::Project => self.check_importers(client, &changed, deadline).await,
             }
         };
         let collected = join_all(touches.iter().map(|touch| client.collect(touch, deadline)));
-        let (collected, ()) = tokio::join!(collected, importers);
-        touches.into_iter().map(|touch| touch.file).zip(collected).collect()
+        let (collected, unknown) = tokio::join!(collected, importers);
+        (touches.into_iter().map(|touch| touch.file).zip(collected).collect(), unknown)
     }
 
     /// Other broken files: those that are known to the servers that took part and were not asked for. A server that
     /// knows nothing of what was written has nothing to add to it.
-    fn others(&self, parts: &[Part], files: &[FileDiagnostics]) -> Vec<FileDiagnostics> {
+    /// What was said of a file before the change, and not since, is not told as if it were so.
+    fn others(
+        &self,
+        parts: &[Part],
+        files: &[FileDiagnostics],
+        unknown: &BTreeSet<String>,
+    ) -> Vec<FileDiagnostics> {
         let ids: BTreeSet<&str> = parts.iter().map(|part| part.outcome.id.as_str()).collect();
         let clients = self.clients().into_iter().filter(|client| ids.contains(client.server.id.as_str()));
         self.diagnostics_of(clients)
             .into_iter()
-            .filter(|(relative, _)| files.iter().all(|file| file.file != *relative))
+            .filter(|(relative, _)| {
+                files.iter().all(|file| file.file != *relative) && !unknown.contains(relative)
+            })
             .map(|(file, diagnostics)| FileDiagnostics { diagnostics, ..clean(&file) })
             .collect()
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant as WallClock};
 
+use chartroom_protocol::lsp::Freshness;
 use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout_at};
@@ -13,28 +14,35 @@ use super::Orchestrator;
 use crate::client::Client;
 use crate::content;
 
-/// How many files that are open or known to be broken are looked at again.
+/// How many files that are known to be broken are looked at again when all of them are asked for.
 const MAX_LOOKED_AT_AGAIN: usize = 20;
+/// How many files are looked at after a write; a client keeps a few more than that open.
+const MAX_LOOKED_AT: usize = 60;
 /// A scan that takes longer is cut off; a write must not wait for a huge repository.
-const SCAN_LIMIT: Duration = Duration::from_millis(200);
+const SCAN_LIMIT: Duration = Duration::from_millis(1_000);
 /// Larger files import little and cost much.
 const MAX_SCANNED_LENGTH: u64 = 256 * 1024;
 
 impl Orchestrator {
-    /// Looks at the files that may be broken by a change, until the deadline. What is found is then known.
+    /// Looks at the files that may be broken by a change, the likeliest first, until the deadline. What is found is then
+    /// known; returned is what is not.
     pub(super) async fn check_importers(
         &self,
         client: &Arc<Client>,
         changed: &BTreeSet<PathBuf>,
         deadline: Instant,
-    ) {
-        let candidates = self.importers(client, changed).await;
-        join_all(candidates.iter().map(|file| async move {
-            if let Ok(Ok(Some(touch))) = timeout_at(deadline, client.open_from_disk(file)).await {
-                client.collect(&touch, deadline).await;
-            }
-        }))
-        .await;
+    ) -> BTreeSet<PathBuf> {
+        let mut candidates = self.importers(client, changed).await;
+        let left_out = candidates.split_off(candidates.len().min(MAX_LOOKED_AT));
+        let looked_at = join_all(candidates.iter().map(|file| async move {
+            let Ok(Ok(Some(touch))) = timeout_at(deadline, client.open_from_disk(file)).await else {
+                return false;
+            };
+            client.collect(&touch, deadline).await.freshness == Freshness::Current
+        }));
+        let looked_at = looked_at.await;
+        let unknown = candidates.into_iter().zip(looked_at).filter(|(_, is_known)| !is_known);
+        unknown.map(|(file, _)| file).chain(left_out).collect()
     }
 
     /// Looks again at the files that are known to be broken, so that what somebody mended is not reported.
@@ -53,20 +61,31 @@ impl Orchestrator {
         .await;
     }
 
+    /// Returns the files that may be broken by a change: those that are, those that seem to import it, the nearest first,
+    /// and what is open.
     async fn importers(&self, client: &Arc<Client>, changed: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
         let mut candidates: Vec<PathBuf> = client.known();
+        let names: Vec<String> = changed.iter().filter_map(|file| module_name(file)).collect();
+        if !names.is_empty() && self.config.max_project_diagnostics_files > 0 {
+            candidates.extend(self.scan(client, changed, names).await);
+        }
         candidates.extend(client.open_files());
         candidates.retain(|file| !changed.contains(file) && self.relative_source(file).is_some());
         let mut seen = BTreeSet::new();
         candidates.retain(|file| seen.insert(file.clone()));
-        candidates.truncate(MAX_LOOKED_AT_AGAIN);
-        let n_more = self.config.max_project_diagnostics_files;
-        let names: Vec<String> = changed.iter().filter_map(|file| module_name(file)).collect();
-        if names.is_empty() || n_more == 0 {
-            return candidates;
-        }
+        candidates
+    }
+
+    /// Returns the files of a client's project that seem to import one of these modules, the nearest to what was changed
+    /// first.
+    async fn scan(
+        &self,
+        client: &Arc<Client>,
+        changed: &BTreeSet<PathBuf>,
+        names: Vec<String>,
+    ) -> Vec<PathBuf> {
         let (root, project, server) = (self.root.clone(), client.root.clone(), client.server.clone());
-        let skip: BTreeSet<PathBuf> = changed.iter().chain(&candidates).cloned().collect();
+        let skip = changed.clone();
         let scan = tokio::task::spawn_blocking(move || {
             let began = WallClock::now();
             let options = WalkOptions {
@@ -87,12 +106,20 @@ impl Orchestrator {
                         .is_ok_and(|text| names.iter().any(|name| imports(&text, name)))
                 })
                 .map(|file| file.path)
-                .take(n_more)
                 .collect::<Vec<_>>()
         });
-        candidates.extend(scan.await.unwrap_or_default());
-        candidates
+        let mut found = scan.await.unwrap_or_default();
+        found.sort_by_cached_key(|file| {
+            let nearest = changed.iter().map(|changed| n_common(changed, file)).max();
+            (std::cmp::Reverse(nearest), file.clone())
+        });
+        found
     }
+}
+
+/// How many folders two paths have in common.
+fn n_common(a: &Path, b: &Path) -> usize {
+    a.components().zip(b.components()).take_while(|(a, b)| a == b).count()
 }
 
 /// Returns the name by which other files import this one: its stem, or its folder's for an index file.

@@ -57,8 +57,11 @@ pub fn after_write(written: &[FileDiagnostics], others: &[FileDiagnostics], limi
         push_block(&mut text, (BEFORE_HEADING, THIS_FILE, Reader::Model), file, limits, &mut left);
     }
     let mut others: Vec<_> = others.iter().filter(|file| !file.diagnostics.is_empty()).collect();
+    // The worst are shown, in the order of their paths.
+    others.sort_by(|a, b| (b.diagnostics.len(), &a.file).cmp(&(a.diagnostics.len(), &b.file)));
+    others.truncate(limits.other_files);
     others.sort_by(|a, b| a.file.cmp(&b.file));
-    for file in others.into_iter().take(limits.other_files) {
+    for file in others {
         push_block(&mut text, (BEFORE_HEADING, OTHER_FILES, Reader::Model), file, limits, &mut left);
     }
     text

@@ -109,6 +109,10 @@ pub struct CheckResponse {
     pub files: Vec<FileDiagnostics>,
     /// By path; only with `CheckScope::Project`.
     pub others: Vec<FileDiagnostics>,
+    /// Files that may depend on the changed ones and of which nothing current is known, by path; only with
+    /// `CheckScope::Project`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
     /// By server id, then root.
     pub servers: Vec<CheckOutcome>,
     /// The diagnostic epoch after the check.

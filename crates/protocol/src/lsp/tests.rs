@@ -159,6 +159,7 @@ fn the_answer_of_a_check_tells_what_each_server_did() {
                 refused: Some("no".into()),
                 servers: vec![],
             }],
+            unknown: vec!["c.ts".into()],
             servers: vec![
                 CheckOutcome {
                     id: "eslint".into(),
@@ -178,7 +179,7 @@ fn the_answer_of_a_check_tells_what_each_server_did() {
             epoch: 4,
         },
         expect![[
-            r#"{"files":[{"file":"a.ts","diagnostics":[{"file":"src/a.ts","line":42,"character":5,"severity":"error","message":"Type 'string' is not assignable to type 'Array<number>'.","code":2322,"source":"ts"}],"servers":[{"id":"typescript","root":".","outcome":"answered","freshness":"current"}]}],"others":[{"file":"b.ts","diagnostics":[],"refused":"no"}],"servers":[{"id":"eslint","root":".","outcome":"absent","status":"broken","reason":"exited"},{"id":"typescript","root":".","outcome":"answered","freshness":"current"}],"epoch":4}"#
+            r#"{"files":[{"file":"a.ts","diagnostics":[{"file":"src/a.ts","line":42,"character":5,"severity":"error","message":"Type 'string' is not assignable to type 'Array<number>'.","code":2322,"source":"ts"}],"servers":[{"id":"typescript","root":".","outcome":"answered","freshness":"current"}]}],"others":[{"file":"b.ts","diagnostics":[],"refused":"no"}],"unknown":["c.ts"],"servers":[{"id":"eslint","root":".","outcome":"absent","status":"broken","reason":"exited"},{"id":"typescript","root":".","outcome":"answered","freshness":"current"}],"epoch":4}"#
         ]],
     );
 }

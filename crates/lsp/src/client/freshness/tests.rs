@@ -32,7 +32,14 @@ fn open(version: i32) -> State {
 }
 
 fn touch(state: &State, version: i32, at: Instant) -> Touch {
-    Touch { file: file(), version, epoch: state.epoch, n_checks: state.n_checks_begun, at }
+    Touch {
+        file: file(),
+        version,
+        epoch: state.epoch,
+        is_unchanged: false,
+        n_checks: state.n_checks_begun,
+        at,
+    }
 }
 
 fn messages(state: &State, touch: &Touch, quirks: Quirks, settled: bool) -> Vec<String> {

@@ -155,6 +155,52 @@ async fn importers_of_a_written_file_are_looked_at_by_themselves() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_file_that_depends_on_a_changed_one_is_looked_at_anew_by_a_server_that_only_pushes() {
+    for versions in [true, false] {
+        let behaviour = Behaviour { has_header: true, versions, ..Behaviour::default() };
+        let rehearsal = Rehearsal::new("//- h.foo\nfine\n//- main.foo\ninclude h\n", &[("alpha", behaviour)]);
+        assert_eq!(rehearsal.check("main.foo").await, Vec::<String>::new());
+        for n in 0..3 {
+            rehearsal.project.write("h.foo", &format!("BREAK {n}\n"));
+            let response = rehearsal.orchestrator.check(project_check("h.foo")).await;
+            let others: Vec<_> = response.others.iter().map(|file| file.file.as_str()).collect();
+            assert_eq!(
+                (others.as_slice(), response.unknown.as_slice()),
+                (&["main.foo"] as &[&str], &[] as &[String])
+            );
+            assert_eq!(rehearsal.check("main.foo").await, ["ERROR [1:1] the header is broken"]);
+            rehearsal.project.write("h.foo", &format!("fine {n}\n"));
+            let response = rehearsal.orchestrator.check(project_check("h.foo")).await;
+            assert_eq!((response.others, response.unknown), (vec![], vec![]));
+            assert_eq!(rehearsal.check("main.foo").await, Vec::<String>::new());
+        }
+    }
+}
+
+// REQ-DIAG-045
+#[tokio::test(start_paused = true)]
+async fn every_importer_is_looked_at_or_said_not_to_be() {
+    let importers = (0..70).map(|n| format!("//- {n:02}.foo\nimport types\n"));
+    let fixture = format!(
+        "//- types.foo\nfine\n{}//- zz.foo\nimport types\nERR broken\n",
+        importers.collect::<String>()
+    );
+    // The nearest come first, and a file that is known to be broken before all others.
+    let rehearsal = Rehearsal::new(&fixture, &[("alpha", Behaviour::pulling(5))]);
+    let response = rehearsal.orchestrator.check(project_check("types.foo")).await;
+    assert_eq!(response.unknown.len(), 11, "{:?}", response.unknown);
+    assert!(response.unknown.contains(&"zz.foo".to_owned()));
+    rehearsal.check("zz.foo").await;
+    let response = rehearsal.orchestrator.check(project_check("types.foo")).await;
+    let others: Vec<_> = response.others.iter().map(|file| file.file.as_str()).collect();
+    assert_eq!(others, ["zz.foo"]);
+    // A server that does not answer in time leaves all of them unknown, and nothing old is told.
+    let rehearsal = Rehearsal::new(&fixture, &[("alpha", Behaviour::silent())]);
+    let response = rehearsal.orchestrator.check(project_check("types.foo")).await;
+    assert_eq!((response.unknown.len(), response.others.len()), (71, 0));
+}
+
 // BR-83
 #[tokio::test(start_paused = true)]
 async fn the_epoch_is_the_services_own_and_rises_with_every_check() {

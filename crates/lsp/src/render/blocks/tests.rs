@@ -213,3 +213,12 @@ fn a_model_reads_it_escaped_and_a_person_as_it_is() {
         "<diagnostics file=\"a.ts\">\nERROR [1:5] Array<a> & </diagnostics>\n</diagnostics>"
     );
 }
+
+// REQ-DIAG-060
+#[test]
+fn the_worst_of_the_other_files_are_shown_by_path() {
+    let others = [file("a.ts", [1]), file("b.ts", [1, 2]), file("c.ts", [1]), file("z.ts", [1, 2, 3])];
+    let text = after_write(&[], &others, Limits { other_files: 2, ..Limits::default() });
+    let shown: Vec<_> = text.lines().filter(|line| line.starts_with("<diagnostics")).collect();
+    assert_eq!(shown, ["<diagnostics file=\"b.ts\">", "<diagnostics file=\"z.ts\">"]);
+}
