@@ -5,6 +5,7 @@ mod connection;
 mod events;
 mod feeds;
 mod overview;
+mod wanted;
 
 use axum::Extension;
 use axum::extract::State;

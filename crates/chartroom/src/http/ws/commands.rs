@@ -1,6 +1,7 @@
 //! Commands of the socket: the same as the HTTP routes', answered by `ack` or `error`.
 
 use chartroom_protocol::error::ErrorCode;
+use chartroom_protocol::ids::SessionId;
 use chartroom_protocol::session::DoneResponse;
 use chartroom_protocol::ws::{ClientCommand, ClientFrame, ServerFrame};
 use chartroom_sessions::{Feed, ProviderError, SessionService};
@@ -19,6 +20,11 @@ pub(super) enum Effect {
     /// The socket's subscription of that number is ready.
     Follow {
         feed: Box<Feed>,
+        number: u64,
+    },
+    /// The socket's subscription of that number has failed.
+    NoFeed {
+        session_id: SessionId,
         number: u64,
     },
 }
@@ -52,7 +58,10 @@ pub(super) async fn run(sessions: SessionService, frame: ClientFrame, number: u6
                     effect = Effect::Follow { feed: Box::new(feed), number };
                     json(Ok(DoneResponse {}))
                 }
-                Err(error) => Err(error),
+                Err(error) => {
+                    effect = Effect::NoFeed { session_id, number };
+                    Err(error)
+                }
             }
         }
         ClientCommand::Unsubscribe { .. } => json(Ok(DoneResponse {})),
@@ -90,4 +99,28 @@ fn json<T: Serialize>(result: Result<T, ProviderError>) -> Result<Value, Provide
         serde_json::to_value(response)
             .map_err(|error| ProviderError::new(ErrorCode::Internal, error.to_string()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use chartroom_transport::Keeper;
+
+    use super::*;
+    use crate::app::App;
+    use crate::config::Config;
+    use crate::data::DataFolder;
+
+    #[tokio::test]
+    async fn a_subscription_that_fails_is_told_to_the_socket_and_forgotten() {
+        let home = tempfile::tempdir().unwrap();
+        let keeper = Keeper { program: "/bin/false".into(), args: Vec::new() };
+        let app = App::open(Config::default(), DataFolder::open(home.path()).unwrap(), keeper).unwrap();
+        let frame = parse(r#"{"type":"subscribe","sessionId":"none","requestId":"r"}"#).unwrap();
+        let done = run(app.sessions().clone(), frame, 7).await;
+        assert!(matches!(done.answer, Some(ServerFrame::Error { .. })), "{:?}", done.answer);
+        match done.effect {
+            Effect::NoFeed { session_id, number } => assert_eq!((session_id.as_str(), number), ("none", 7)),
+            Effect::None | Effect::Follow { .. } => panic!("the socket would keep the id for ever"),
+        }
+    }
 }

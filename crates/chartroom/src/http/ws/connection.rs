@@ -3,7 +3,6 @@
 //! What goes out waits in the feeds' own bounded queues; a browser that does not read blocks only this task, its
 //! feeds overflow, and it takes the state again when it reads on.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
@@ -20,6 +19,7 @@ use super::commands::{self, Done, Effect};
 use super::events::{Event, Events, Sources, events};
 use super::feeds::{Feeds, FromFeed};
 use super::overview::Overview;
+use super::wanted::Wanted;
 use crate::app::App;
 use crate::http::access::DeviceId;
 
@@ -39,9 +39,7 @@ pub(super) struct Connection {
     /// All that comes from elsewhere.
     events: Events,
     feeds: Feeds,
-    /// Which subscription of each session counts while it is on its way: the last one, unless it was taken back.
-    wanted: HashMap<SessionId, u64>,
-    n_subscribed: u64,
+    wanted: Wanted,
     commands: FuturesUnordered<BoxFuture<'static, Done>>,
     /// The browser that asks; a script has none.
     device: Option<DeviceId>,
@@ -71,8 +69,7 @@ impl Connection {
             outgoing,
             events,
             feeds: Feeds::default(),
-            wanted: HashMap::new(),
-            n_subscribed: 0,
+            wanted: Wanted::default(),
             commands: FuturesUnordered::new(),
         }
     }
@@ -184,17 +181,14 @@ impl Connection {
             return self.send(&commands::refusal(frame.request_id, message)).await;
         }
         match &frame.command {
-            ClientCommand::Subscribe { session_id, .. } => {
-                self.n_subscribed += 1;
-                self.wanted.insert(session_id.clone(), self.n_subscribed);
-            }
+            ClientCommand::Subscribe { session_id, .. } => self.wanted.begin(session_id),
             ClientCommand::Unsubscribe { session_id } => {
-                self.wanted.remove(session_id);
+                self.wanted.take_back(session_id);
                 self.feeds.unfollow(session_id);
             }
             _ => {}
         }
-        self.commands.push(commands::run(self.app.sessions().clone(), frame, self.n_subscribed).boxed());
+        self.commands.push(commands::run(self.app.sessions().clone(), frame, self.wanted.last()).boxed());
         Ok(())
     }
 
@@ -205,10 +199,12 @@ impl Connection {
         match done.effect {
             Effect::None => {}
             Effect::Follow { feed, number } => {
-                if self.wanted.get(feed.session_id()) == Some(&number) {
-                    self.wanted.remove(feed.session_id());
+                if self.wanted.end(feed.session_id(), number) {
                     self.feeds.follow(*feed);
                 }
+            }
+            Effect::NoFeed { session_id, number } => {
+                self.wanted.end(&session_id, number);
             }
         }
         Ok(())
