@@ -1,5 +1,7 @@
 //! Reads the config: file, then environment, then flags.
 
+use std::fs::{File, Metadata};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use figment::Figment;
@@ -37,6 +39,15 @@ pub enum ConfigError {
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
+    },
+    /// Others could write it.
+    #[error(
+        "the config file {} names the commands that are run as you, and others could write to it; run `chmod go-w {}`, and see that it is yours",
+        path.display(), path.display()
+    )]
+    Open {
+        /// The file.
+        path: PathBuf,
     },
     /// Settings do not exist or have the wrong form.
     #[error("{}", sentence(path, problems))]
@@ -97,8 +108,17 @@ pub fn problems(path: &Path) -> Result<Vec<Problem>, ConfigError> {
 }
 
 fn read(path: &Path) -> Result<Option<String>, ConfigError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
+    let open = || -> std::io::Result<(File, Metadata)> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        Ok((file, metadata))
+    };
+    match open() {
+        // The file names commands that are run as the user: nobody else may have a say in it.
+        Ok((_, metadata)) if !is_the_users(&metadata) => Err(ConfigError::Open { path: path.to_owned() }),
+        Ok((file, _)) => std::io::read_to_string(file)
+            .map(Some)
+            .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             // A file that the user named must be there; the default one need not.
             if std::env::var_os("CHARTROOM_CONFIG").is_some_and(|named| Path::new(&named) == path) {
@@ -109,6 +129,12 @@ fn read(path: &Path) -> Result<Option<String>, ConfigError> {
         }
         Err(source) => Err(ConfigError::Unreadable { path: path.to_owned(), source }),
     }
+}
+
+/// As for `trust.json`, but for who owns it: what root wrote for everybody is as good as the user's own.
+fn is_the_users(metadata: &Metadata) -> bool {
+    let owner = metadata.uid();
+    (owner == 0 || owner == rustix::process::geteuid().as_raw()) && metadata.mode() & 0o022 == 0
 }
 
 fn sentence(path: &Path, problems: &[Problem]) -> String {
@@ -138,6 +164,25 @@ mod tests {
         let loaded = load(Some(Path::new("/nowhere/config.toml")), &Overrides::default()).unwrap();
         assert_eq!(loaded.config, Config::default());
         assert_eq!(loaded.file, None);
+    }
+
+    #[test]
+    fn a_file_that_others_could_write_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, "").unwrap();
+        let load_with = |mode| {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            load(Some(&path), &Overrides::default()).map(|loaded| loaded.config)
+        };
+        for mode in [0o600, 0o644, 0o400] {
+            assert!(load_with(mode).is_ok(), "{mode:o}");
+        }
+        for mode in [0o620, 0o602, 0o666] {
+            let error = load_with(mode).unwrap_err().to_string();
+            assert!(error.contains("others could write to it; run `chmod go-w "), "{mode:o}: {error}");
+        }
     }
 
     #[test]
