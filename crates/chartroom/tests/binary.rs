@@ -1,6 +1,7 @@
 //! The real binary: its ready line, its exit codes, and its one sentence for everything that can be wrong.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::disallowed_methods, reason = "the program under test is started as a shell would")]
 
 #[path = "common/program.rs"]
 mod program;
@@ -342,6 +343,52 @@ fn trust_is_given_shown_and_taken_back() {
         home.run(&["trust", "none"]),
         "none cannot be opened: No such file or directory (os error 2); name a folder that exists",
     );
+}
+
+#[test]
+fn an_agent_of_ours_can_take_trust_back_and_not_give_it() {
+    let home = Home::new();
+    std::fs::create_dir(home.path().join("shop")).unwrap();
+    let as_agent = |args: &[&str]| finish(home.command(args).env("CHARTROOM_AGENT", "1").output().unwrap());
+    for args in [
+        &["trust", "shop"][..],
+        &["trust", "--yes", "shop"],
+        &["check", "--trust", "--root", "shop", "shop/a.rs"],
+        &["serve", "--port", "0", "--trust", "shop"],
+        &["link"],
+    ] {
+        check_impossible(
+            as_agent(args),
+            "an agent that Chartroom started cannot trust a folder or let a browser in; do it on the page or in a terminal of your own",
+        );
+    }
+    assert_eq!(home.run(&["trust", "--list"]), (0, String::new(), String::new()));
+    assert_eq!(home.run(&["trust", "--yes", "shop"]).0, 0);
+    assert_eq!(as_agent(&["trust", "--revoke", "shop"]).0, 0);
+    for args in [&["trust", "shop", "--list"][..], &["trust", "--yes", "--list"], &["trust", "--yes"]] {
+        assert_eq!(home.run(args).0, 2, "{args:?}");
+    }
+}
+
+#[test]
+fn a_person_at_a_terminal_is_asked_before_a_folder_is_trusted() {
+    let home = Home::new();
+    let folder = home.path().join("shop");
+    std::fs::create_dir(&folder).unwrap();
+    for (answer, code) in [("n", 1), ("y", 0)] {
+        let program = env!("CARGO_BIN_EXE_chartroom");
+        let line = format!("echo {answer} | script -qefc '{program} trust shop' /dev/null");
+        let mut command = home.command(&[]);
+        let environment: Vec<_> = command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+            .collect();
+        command = std::process::Command::new("/bin/sh");
+        command.args(["-c", &line]).current_dir(home.path()).env_clear().envs(environment);
+        let (exit, said, _) = finish(command.output().unwrap());
+        assert_eq!(exit, code, "{said}");
+        assert!(said.contains(&format!("Programs of {} may then run as you.", folder.display())), "{said}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use chartroom_protocol::lsp::{
     CheckParams, CheckResponse, FileDiagnostics, FileText, Freshness, ServerOutcome, Severity,
 };
 
-use super::{answer, workspace};
+use super::{answer, trust, workspace};
 use crate::exit::{Failure, Outcome};
 use crate::logs;
 
@@ -33,6 +33,9 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
+    if args.trust {
+        trust::refuse_agents()?;
+    }
     let _logs = logs::to_stderr();
     let (response, limits) = workspace::within(args.root.as_deref(), async |opened| {
         let workspace = &opened.workspace;

@@ -5,7 +5,7 @@ use anyhow::Context as _;
 use chartroom_protocol::agent::LaunchResponse;
 use chartroom_protocol::device::{Device, DeviceListResponse, RevokeDevicesParams, RevokeDevicesResponse};
 
-use super::{answer, running, settings};
+use super::{answer, running, settings, trust};
 use crate::data::DataFolder;
 use crate::exit::{Failure, Outcome};
 use crate::http::{DeviceFile, list_in, revoke_in};
@@ -37,6 +37,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
 }
 
 fn link(data: &DataFolder) -> Result<Outcome, Failure> {
+    trust::refuse_agents()?;
     let Some(origin) = data.running_server() else {
         return Err(Failure::impossible("no Chartroom is running here; start one with `chartroom serve`"));
     };

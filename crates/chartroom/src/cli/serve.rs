@@ -36,6 +36,9 @@ pub struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    if args.trust {
+        trust::refuse_agents()?;
+    }
     let overrides = Overrides { host: args.host.clone(), port: args.port, token: None };
     let config = settings::load(overrides)?.config;
     let data = settings::data()?;
