@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use chartroom_index::IndexService;
 use chartroom_lsp::LspHandle;
-use chartroom_lsp::mcp::Tools;
+use chartroom_lsp::mcp::{Consent, Tools};
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use chartroom_workspace::CanonicalRoot;
 use futures_util::future::BoxFuture;
@@ -43,7 +43,13 @@ pub trait ToolGroup: Send + Sync {
     fn tools(&self) -> BoxFuture<'_, &'static [ToolSpec]>;
 
     /// Calls a tool; nothing when it is not one of these.
-    fn call<'a>(&'a self, name: &'a str, arguments: Value) -> BoxFuture<'a, Option<ToolAnswer>>;
+    /// `consent` is asked before it does what needs a person's.
+    fn call<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: Value,
+        consent: &'a dyn Consent,
+    ) -> BoxFuture<'a, Option<ToolAnswer>>;
 }
 
 /// All tools of one workspace.
@@ -58,11 +64,7 @@ impl Toolbox {
     pub(crate) fn open(workspace: &Workspace, index: Option<IndexService>, only: &[Group]) -> Self {
         let mut groups: Vec<Box<dyn ToolGroup>> = vec![
             Box::new(lsp::LspTools::new(workspace.lsp.clone())),
-            Box::new(edits::EditTools::new(
-                workspace.root.clone(),
-                workspace.lsp.clone(),
-                workspace.locks.clone(),
-            )),
+            Box::new(edits::EditTools::new(workspace)),
         ];
         if let Some(index) = index {
             groups.push(Box::new(index::IndexTools::new(workspace.root.clone(), index)));
@@ -102,9 +104,9 @@ impl Toolbox {
     }
 
     /// Calls a tool; nothing when there is none of that name.
-    pub async fn call(&self, name: &str, arguments: Value) -> Option<ToolAnswer> {
+    pub async fn call(&self, name: &str, arguments: Value, consent: &dyn Consent) -> Option<ToolAnswer> {
         for group in &self.groups {
-            if let Some(answer) = group.call(name, arguments.clone()).await {
+            if let Some(answer) = group.call(name, arguments.clone(), consent).await {
                 return Some(answer);
             }
         }
@@ -130,7 +132,7 @@ impl Tools for Toolbox {
         self.tools().await
     }
 
-    async fn call(&self, name: &str, arguments: Value) -> Option<ToolAnswer> {
-        Toolbox::call(self, name, arguments).await
+    async fn call(&self, name: &str, arguments: Value, consent: &dyn Consent) -> Option<ToolAnswer> {
+        Toolbox::call(self, name, arguments, consent).await
     }
 }

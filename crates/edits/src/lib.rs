@@ -61,6 +61,18 @@ pub enum EditError {
         /// On which lines.
         lines: String,
     },
+    /// Programs run or obey the file by themselves, and no person has agreed to the change.
+    #[error(
+        "{path} was not changed: programs run or obey what is in {name} by themselves, so a person must agree first, and {reason}. Use your own tool for writing files, which asks them"
+    )]
+    NeedsConsent {
+        /// As the caller named it.
+        path: String,
+        /// The name for which it counts as such.
+        name: &'static str,
+        /// Why there is no consent, as the end of a sentence.
+        reason: String,
+    },
     /// The arguments do not have the tool's shape.
     #[error("{0}")]
     Arguments(String),

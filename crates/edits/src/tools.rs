@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
+use chartroom_lsp::mcp::Consent;
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::boundary::Inside;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -11,8 +13,10 @@ use crate::feedback::{Baseline, Checker, baseline, feedback};
 use crate::locks::{FileLocks, LockError, Turn};
 use crate::{EditError, disk, patch};
 
+mod guarded;
 mod plan;
 
+use guarded::{guarded_files, question, still_agreed};
 use plan::{PatchParams, Plan, Request};
 
 /// How often a change is worked out anew when a program that knows nothing of our locks changed a file in its middle.
@@ -80,12 +84,13 @@ impl<C: Checker> Edits<C> {
         Self { root, checker, locks }
     }
 
-    /// Calls a tool by name; nothing when there is no such tool.
-    pub async fn call(&self, name: &str, arguments: Value) -> Option<ToolAnswer> {
+    /// Calls a tool by name; nothing when there is no such tool. `consent` is asked before a file is changed that programs
+    /// run by themselves.
+    pub async fn call(&self, name: &str, arguments: Value, consent: &dyn Consent) -> Option<ToolAnswer> {
         let result = match name {
-            "edit_file" => self.edit_file(arguments).await,
-            "write_file" => self.write_file(arguments).await,
-            "apply_patch" => self.apply_patch(arguments).await,
+            "edit_file" => self.edit_file(arguments, consent).await,
+            "write_file" => self.write_file(arguments, consent).await,
+            "apply_patch" => self.apply_patch(arguments, consent).await,
             _ => return None,
         };
         Some(match result {
@@ -94,28 +99,43 @@ impl<C: Checker> Edits<C> {
         })
     }
 
-    async fn edit_file(&self, arguments: Value) -> Result<String, EditError> {
-        self.change(Request::Edit(read(arguments)?)).await
+    async fn edit_file(&self, arguments: Value, consent: &dyn Consent) -> Result<String, EditError> {
+        self.change(Request::Edit(read(arguments)?), consent).await
     }
 
-    async fn write_file(&self, arguments: Value) -> Result<String, EditError> {
-        self.change(Request::Write(read(arguments)?)).await
+    async fn write_file(&self, arguments: Value, consent: &dyn Consent) -> Result<String, EditError> {
+        self.change(Request::Write(read(arguments)?), consent).await
     }
 
-    async fn apply_patch(&self, arguments: Value) -> Result<String, EditError> {
-        let params: PatchParams = read(arguments)?;
-        self.change(Request::Patch(patch::parse(&params.patch)?)).await
+    async fn apply_patch(&self, arguments: Value, consent: &dyn Consent) -> Result<String, EditError> {
+        let PatchParams { patch: text } = read(arguments)?;
+        self.change(Request::Patch { changes: patch::parse(&text)?, text }, consent).await
     }
 
     /// Makes a change and returns its success message with the diagnostics.
-    async fn change(&self, request: Request) -> Result<String, EditError> {
+    async fn change(&self, request: Request, consent: &dyn Consent) -> Result<String, EditError> {
         let request = Arc::new(request);
+        let agreed = self.agreed(&request, consent).await?;
         let before = self.before(&request).await?;
         let files = self.on_disk(&request, Request::files).await?;
         let turn = self.locks.turn(&files).await;
-        let plan = self.on_disk(&request, move |request, root| make(request, root, turn)).await?;
+        let plan = self.on_disk(&request, move |request, root| make(request, root, turn, &agreed)).await?;
         let more = feedback(&self.checker, plan.changed, request.scope(), before).await;
         Ok(plan.success + &more)
+    }
+
+    /// Asks for what needs consent, and returns the files that a person has agreed to.
+    async fn agreed(&self, request: &Arc<Request>, consent: &dyn Consent) -> Result<Vec<Inside>, EditError> {
+        let guarded = self.on_disk(request, guarded_files).await?;
+        let Some(first) = guarded.first() else { return Ok(Vec::new()) };
+        let answer = match question(&self.root, &guarded, &request.text()) {
+            Some(question) => consent.ask(&question).await,
+            None => Err("the change is too long to be shown to them".to_owned()),
+        };
+        match answer {
+            Ok(()) => Ok(guarded.into_iter().map(|guarded| guarded.file).collect()),
+            Err(reason) => Err(first.refused(reason)),
+        }
     }
 
     /// What was known of the files before, if the user wants to know what is new. It may take a while, so that a change
@@ -142,7 +162,7 @@ impl<C: Checker> Edits<C> {
 }
 
 /// Reads, works out and writes while the locks are held.
-fn make(request: &Request, root: &CanonicalRoot, turn: Turn) -> Result<Plan, EditError> {
+fn make(request: &Request, root: &CanonicalRoot, turn: Turn, agreed: &[Inside]) -> Result<Plan, EditError> {
     let _locked = match turn.lock() {
         Ok(locked) => Some(locked),
         Err(LockError::Held) => return Err(EditError::Locked),
@@ -156,6 +176,7 @@ fn make(request: &Request, root: &CanonicalRoot, turn: Turn) -> Result<Plan, Edi
     let mut tries = 1;
     loop {
         let mut plan = request.plan(root)?;
+        still_agreed(&plan, agreed)?;
         match disk::commit(std::mem::take(&mut plan.writes)) {
             Err(EditError::ChangedMeanwhile { .. }) if tries < TRIES => tries += 1,
             result => return result.map(|()| plan),

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, Implementation,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientResult, ContentBlock, ElicitRequest,
+    ElicitRequestParams, ElicitationAction, ElicitationSchema, ErrorCode, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, ServerRequest, Tool, ToolAnnotations,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -24,8 +27,55 @@ pub trait Tools: Send + Sync + 'static {
     /// Returns the tools that are there now.
     fn list(&self) -> impl Future<Output = Vec<&'static ToolSpec>> + Send;
 
-    /// Calls a tool; nothing when there is none of that name.
-    fn call(&self, name: &str, arguments: Value) -> impl Future<Output = Option<ToolAnswer>> + Send;
+    /// Calls a tool; nothing when there is none of that name. `consent` is asked before it does what needs a person's.
+    fn call(
+        &self,
+        name: &str,
+        arguments: Value,
+        consent: &dyn Consent,
+    ) -> impl Future<Output = Option<ToolAnswer>> + Send;
+}
+
+/// Asks a person before something is done that a tool must not do on its own.
+pub trait Consent: Send + Sync {
+    /// Waits for their answer. What is no agreement comes with the reason, as the end of a sentence.
+    fn ask<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Result<(), String>>;
+}
+
+/// There is no person who could be asked.
+#[derive(Debug, Clone, Copy)]
+pub struct NobodyToAsk;
+
+impl Consent for NobodyToAsk {
+    fn ask<'a>(&'a self, _question: &'a str) -> BoxFuture<'a, Result<(), String>> {
+        std::future::ready(Err("nobody can be asked from here".to_owned())).boxed()
+    }
+}
+
+/// The person at an MCP client that can ask them (`elicitation`).
+struct AtTheClient(Peer<RoleServer>);
+
+impl Consent for AtTheClient {
+    fn ask<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Result<(), String>> {
+        async move {
+            if self.0.peer_info().is_none_or(|client| client.capabilities.elicitation.is_none()) {
+                return Err("this client cannot ask them".to_owned());
+            }
+            let params = ElicitRequestParams::FormElicitationParams {
+                meta: None,
+                message: question.to_owned(),
+                requested_schema: ElicitationSchema::new(BTreeMap::new()),
+            };
+            match self.0.send_request(ServerRequest::ElicitRequest(ElicitRequest::new(params))).await {
+                Ok(ClientResult::ElicitResult(result)) if result.action == ElicitationAction::Accept => {
+                    Ok(())
+                }
+                Ok(_) => Err("they did not agree".to_owned()),
+                Err(error) => Err(format!("they could not be asked ({error})")),
+            }
+        }
+        .boxed()
+    }
 }
 
 /// Speaks MCP for a set of tools. Cheap to clone.
@@ -93,7 +143,7 @@ impl<T: Tools> ToolServer<T> {
         let result = tokio::select! {
             biased;
             _dropped = stopped => Err(cancelled()),
-            result = self.call(request) => result,
+            result = self.call(request, &NobodyToAsk) => result,
         };
         self.calls().remove(&id.to_string());
         result
@@ -107,9 +157,13 @@ impl<T: Tools> ToolServer<T> {
         ListToolsResult::with_all_items(self.tools.list().await.into_iter().map(tool).collect())
     }
 
-    async fn call(&self, request: CallToolRequestParams) -> Result<CallToolResult, rmcp::ErrorData> {
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        consent: &dyn Consent,
+    ) -> Result<CallToolResult, rmcp::ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let Some(answer) = self.tools.call(&request.name, arguments).await else {
+        let Some(answer) = self.tools.call(&request.name, arguments, consent).await else {
             let message = format!("there is no tool {}", request.name);
             return Err(rmcp::ErrorData::invalid_params(message, None));
         };
@@ -145,10 +199,11 @@ impl<T: Tools> ServerHandler for ToolServer<T> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, rmcp::ErrorData> {
+        let consent = AtTheClient(context.peer);
         tokio::select! {
             biased;
             () = context.ct.cancelled() => Err(cancelled()),
-            result = self.call(request) => Ok(result?.into()),
+            result = self.call(request, &consent) => Ok(result?.into()),
         }
     }
 }
@@ -195,7 +250,7 @@ mod tests {
             Vec::new()
         }
 
-        async fn call(&self, _name: &str, _arguments: Value) -> Option<ToolAnswer> {
+        async fn call(&self, _name: &str, _arguments: Value, _consent: &dyn Consent) -> Option<ToolAnswer> {
             let _guard = OnDrop(self.0.clone());
             self.0.send("begun").ok();
             std::future::pending().await

@@ -14,6 +14,7 @@ pub mod limits;
 pub mod regular;
 mod root;
 pub mod roots;
+pub mod sensitive;
 pub mod trust;
 pub mod walk;
 

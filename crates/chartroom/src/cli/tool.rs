@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use chartroom_lsp::mcp::NobodyToAsk;
 use serde_json::{Value, json};
 
 use super::{answer, workspace};
@@ -67,7 +68,7 @@ async fn call(tools: &Toolbox, name: &str, arguments: &str, as_json: bool) -> Re
     let text = read_arguments(arguments)?;
     let arguments: Value = serde_json::from_str(&text)
         .map_err(|error| Failure::Usage(format!("the arguments are not JSON: {error}")))?;
-    let Some(result) = tools.call(name, arguments).await else {
+    let Some(result) = tools.call(name, arguments, &NobodyToAsk).await else {
         return Err(Failure::Usage(format!("there is no tool {name}; `chartroom tool list` shows them")));
     };
     let text = match (&result.structured, as_json) {

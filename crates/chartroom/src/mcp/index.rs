@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::{Group, ToolAnswer, ToolGroup, ToolSpec};
+use super::{Consent, Group, ToolAnswer, ToolGroup, ToolSpec};
 
 pub(super) struct IndexTools {
     root: CanonicalRoot,
@@ -40,7 +40,12 @@ impl ToolGroup for IndexTools {
         std::future::ready(tools::definitions()).boxed()
     }
 
-    fn call<'a>(&'a self, name: &'a str, arguments: Value) -> BoxFuture<'a, Option<ToolAnswer>> {
+    fn call<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: Value,
+        _consent: &'a dyn Consent,
+    ) -> BoxFuture<'a, Option<ToolAnswer>> {
         async move {
             if !tools::definitions().iter().any(|tool| tool.name == name) {
                 return None;

@@ -5,7 +5,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::{Group, ToolAnswer, ToolGroup, ToolSpec};
+use super::{Consent, Group, ToolAnswer, ToolGroup, ToolSpec};
 
 pub(super) struct LspTools {
     service: LspHandle,
@@ -27,7 +27,12 @@ impl ToolGroup for LspTools {
         async { if self.service.has_tools().await { tools::all() } else { &[] } }.boxed()
     }
 
-    fn call<'a>(&'a self, name: &'a str, arguments: Value) -> BoxFuture<'a, Option<ToolAnswer>> {
+    fn call<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: Value,
+        _consent: &'a dyn Consent,
+    ) -> BoxFuture<'a, Option<ToolAnswer>> {
         async move {
             if !tools::all().iter().any(|tool| tool.name == name) || !self.service.config()?.navigation_tools
             {

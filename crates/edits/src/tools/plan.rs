@@ -42,7 +42,11 @@ pub(super) struct PatchParams {
 pub(super) enum Request {
     Edit(EditParams),
     Write(WriteParams),
-    Patch(Vec<Change>),
+    Patch {
+        changes: Vec<Change>,
+        /// As it came.
+        text: String,
+    },
 }
 
 /// A change that was worked out on what the disk had.
@@ -55,29 +59,45 @@ pub(super) struct Plan {
 }
 
 /// A file inside the workspace.
-struct Target {
-    file: Inside,
+pub(super) struct Target {
+    pub(super) file: Inside,
     /// Its path as people say it.
-    shown: String,
+    pub(super) shown: String,
 }
 
 impl Request {
     /// Which files are worth a look afterwards.
     pub(super) fn scope(&self) -> CheckScope {
         match self {
-            Request::Edit(_) | Request::Patch(_) => CheckScope::Files,
+            Request::Edit(_) | Request::Patch { .. } => CheckScope::Files,
             Request::Write(_) => CheckScope::Project,
         }
     }
 
     /// Returns every file that the change reads or writes.
     pub(super) fn files(&self, root: &CanonicalRoot) -> Result<Vec<Inside>, EditError> {
-        let paths: Vec<&str> = match self {
+        self.paths().into_iter().map(|path| Ok(target(root, path)?.file)).collect()
+    }
+
+    /// Returns their paths, as the caller named them.
+    pub(super) fn paths(&self) -> Vec<&str> {
+        match self {
             Request::Edit(params) => vec![&params.file_path],
             Request::Write(params) => vec![&params.file_path],
-            Request::Patch(changes) => changes.iter().flat_map(paths).collect(),
-        };
-        paths.into_iter().map(|path| Ok(target(root, path)?.file)).collect()
+            Request::Patch { changes, .. } => changes.iter().flat_map(paths).collect(),
+        }
+    }
+
+    /// Returns the change as a person reads it, all of it.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Request::Edit(EditParams { old_text, new_text, replace_all, .. }) => {
+                let which = if *replace_all { "Every" } else { "The one" };
+                format!("{which} occurrence of\n\n{old_text}\n\nbecomes\n\n{new_text}")
+            }
+            Request::Write(params) => params.content.clone(),
+            Request::Patch { text, .. } => text.clone(),
+        }
     }
 
     /// Reads the files and works out the change.
@@ -85,7 +105,7 @@ impl Request {
         match self {
             Request::Edit(params) => edit(root, params),
             Request::Write(params) => write(root, params),
-            Request::Patch(changes) => patch(root, changes),
+            Request::Patch { changes, .. } => patch(root, changes),
         }
     }
 }
@@ -211,7 +231,7 @@ fn part(
 }
 
 /// Every path of a tool goes through here.
-fn target(root: &CanonicalRoot, path: &str) -> Result<Target, EditError> {
+pub(super) fn target(root: &CanonicalRoot, path: &str) -> Result<Target, EditError> {
     if path.is_empty() {
         return Err(EditError::Arguments("the path is empty".to_owned()));
     }

@@ -5,6 +5,7 @@ use chartroom_protocol::lsp::{CheckParams, CheckResponse, Diagnostic, FileDiagno
 use chartroom_testkit::project::Project;
 use expect_test::{Expect, expect};
 
+use chartroom_lsp::mcp::NobodyToAsk;
 use chartroom_protocol::lsp::CheckScope;
 
 use super::*;
@@ -87,7 +88,7 @@ fn edits<C: Checker>(project: &Project, checker: C) -> Edits<C> {
 }
 
 async fn call(project: &Project, checker: &Scripted, name: &str, arguments: Value) -> String {
-    let answer = edits(project, checker).call(name, arguments).await.unwrap();
+    let answer = edits(project, checker).call(name, arguments, &NobodyToAsk).await.unwrap();
     let text = answer.text.replace(&project.root().display().to_string(), "ROOT");
     if answer.is_error { format!("ERROR: {text}") } else { text }
 }
@@ -239,7 +240,7 @@ async fn a_failing_service_is_never_seen() {
     assert_eq!(project.read("a.ts"), "y\n");
     // Byte for byte what it is without any language service.
     let edit = json!({ "filePath": "a.ts", "oldText": "y", "newText": "x" });
-    let bare = edits(&project, NoChecker).call("edit_file", edit).await.unwrap();
+    let bare = edits(&project, NoChecker).call("edit_file", edit, &NobodyToAsk).await.unwrap();
     assert_eq!(bare, ToolAnswer::ok("Edited a.ts (1 replacement)."));
 }
 
@@ -342,5 +343,5 @@ async fn wrong_arguments_are_explained() {
     let project = Project::new("//- a\nx\n");
     let text = call(&project, &Scripted::default(), "edit_file", json!({ "filePath": "a" })).await;
     assert_eq!(text, "ERROR: the arguments are wrong: missing field `oldText`");
-    assert!(edits(&project, NoChecker).call("nope", json!({})).await.is_none());
+    assert!(edits(&project, NoChecker).call("nope", json!({}), &NobodyToAsk).await.is_none());
 }

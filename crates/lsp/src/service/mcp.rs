@@ -3,7 +3,7 @@
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use serde_json::Value;
 
-use crate::mcp::Tools;
+use crate::mcp::{Consent, Tools};
 use crate::orchestrator::Orchestrator;
 use crate::tools;
 
@@ -20,7 +20,7 @@ impl Tools for Orchestrator {
         tools::all().iter().collect()
     }
 
-    async fn call(&self, name: &str, arguments: Value) -> Option<ToolAnswer> {
+    async fn call(&self, name: &str, arguments: Value, _consent: &dyn Consent) -> Option<ToolAnswer> {
         tools::call(self, name, arguments).await
     }
 }
