@@ -138,6 +138,26 @@ async fn pyright_checks_python() {
 }
 
 #[tokio::test]
+async fn pyright_finds_what_is_installed_in_the_projects_environment() {
+    let fixture =
+        "//- pyrightconfig.json\n{}\n//- app.py\nfrom installed import answer\n\nnumber: int = answer()\n";
+    let stage = Stage::untrusted(fixture, &["pyright"], r#"{"servers":{"ruff":{"enabled":false}}}"#);
+    // What `python3 -m venv` makes, without its pip.
+    let site = stage.project.path(".venv/lib");
+    let python = std::path::Path::new("/usr/bin/python3").canonicalize().unwrap();
+    let version = python.file_name().unwrap().to_string_lossy().into_owned();
+    stage.project.write(".venv/pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = false\n");
+    stage.project.write(".venv/bin/.keep", "");
+    std::os::unix::fs::symlink(&python, stage.project.path(".venv/bin/python")).unwrap();
+    let module = site.join(&version).join("site-packages/installed.py");
+    std::fs::create_dir_all(module.parent().unwrap()).unwrap();
+    std::fs::write(&module, "def answer() -> int:\n    return 42\n").unwrap();
+    stage.be_trusted();
+    assert_eq!(stage.check("app.py").await, Vec::<String>::new());
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn ty_checks_python_where_the_project_asks_for_it() {
     let fixture = format!("//- ty.toml\n\n{PYTHON}");
     let config = r#"{"servers":{"ruff":{"enabled":false},"pyright":{"enabled":false}}}"#;
