@@ -78,7 +78,7 @@ fn a_trusted_project_lists_every_known_server_by_id_and_starts_none() {
         assert!(ids.contains(&id), "{id} is not in {ids:?}");
     }
     let row = row(&status);
-    assert_eq!(row["status"], "unavailable");
+    assert_eq!(row["status"], "idle");
     assert_eq!(row["reason"], "not started: no file of its language was touched yet");
     assert_eq!(row.get("serverPid"), None);
     assert_eq!(scene.servers(), Vec::<u32>::new());
@@ -146,7 +146,7 @@ fn a_restart_ends_the_server_that_an_agent_uses_and_the_next_touch_starts_anothe
 fn a_service_that_was_killed_is_told_of_and_starts_again_by_a_restart() {
     let scene = Scene::trusted("good");
     let api = Api::start(&scene);
-    assert_eq!(api.row()["status"], "unavailable");
+    assert_eq!(api.row()["status"], "idle");
     let service = scene.processes("lsp-service");
     assert_eq!(service.len(), 1);
     let pid = rustix::process::Pid::from_raw(i32::try_from(service[0]).unwrap()).unwrap();
