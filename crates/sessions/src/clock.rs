@@ -79,8 +79,9 @@ impl Default for Clock {
     }
 }
 
-/// A timer for a deadline that moves on with nearly every event: it is left where it is, and set again when it went off
-/// too early. Setting it each time would take the lock of all timers each time.
+/// A timer for a far deadline that moves on with nearly every event: it is left where it is, and set again when it went off
+/// too early. Setting it each time would take the lock of all timers each time. For a near deadline it would cost more
+/// than that: each time it goes off too early wakes the task for nothing.
 pub(crate) struct LazyTimer(Pin<Box<Sleep>>);
 
 impl LazyTimer {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use chartroom_protocol::stream::{ErrorDetail, StreamEventEnvelope};
 use tokio::sync::mpsc;
 
-use crate::clock::{Clock, LazyTimer};
+use crate::clock::Clock;
 use crate::provider::ProviderOutput;
 use crate::upsert::{ProcessorConfig, StreamOutput, UpsertProcessor};
 
@@ -18,7 +18,6 @@ pub struct Pump {
     outputs: mpsc::Sender<ProviderOutput>,
     /// Taken from the processor and not sent yet: a dropped `tick_when_due` must not lose them.
     unsent: VecDeque<ProviderOutput>,
-    timer: LazyTimer,
 }
 
 impl Pump {
@@ -29,7 +28,6 @@ impl Pump {
             processor: UpsertProcessor::new(config),
             outputs,
             unsent: VecDeque::new(),
-            timer: LazyTimer::new(),
         }
     }
 
@@ -53,8 +51,10 @@ impl Pump {
     /// May be dropped at any await and called again: what was not sent yet is sent first by the next call.
     pub async fn tick_when_due(&mut self) {
         self.flush().await;
-        let deadline = self.processor.next_deadline().map(|deadline| self.clock.instant(deadline));
-        self.timer.until(deadline).await;
+        match self.processor.next_deadline() {
+            Some(deadline) => tokio::time::sleep_until(self.clock.instant(deadline)).await,
+            None => std::future::pending().await,
+        }
         let outputs = self.processor.tick(self.clock.now());
         self.keep(outputs);
         self.flush().await;

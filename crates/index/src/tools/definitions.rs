@@ -125,3 +125,25 @@ fn read_answer(response: ReadFileResponse) -> Result<ToolAnswer, ToolError> {
         (ReadMode::Plain | ReadMode::Annotated, _) => Ok(answer),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::definitions;
+
+    #[test]
+    fn no_tool_can_name_an_address_a_key_or_a_command() {
+        for tool in definitions() {
+            let schema = Value::Object(tool.schema.clone());
+            let properties = schema["properties"].as_object().into_iter().flatten();
+            for (name, _) in properties {
+                for word in
+                    ["url", "address", "host", "endpoint", "key", "token", "command", "env", "program"]
+                {
+                    assert!(!name.to_lowercase().contains(word), "{}: {name}", tool.name);
+                }
+            }
+        }
+    }
+}
