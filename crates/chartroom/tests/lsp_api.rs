@@ -79,7 +79,7 @@ fn a_trusted_project_lists_every_known_server_by_id_and_starts_none() {
     }
     let row = row(&status);
     assert_eq!(row["status"], "idle");
-    assert_eq!(row["reason"], "not started: no file of its language was touched yet");
+    assert_eq!(row["reason"], "it starts with the first file of its language");
     assert_eq!(row.get("serverPid"), None);
     assert_eq!(scene.servers(), Vec::<u32>::new());
     // Nothing runs, so that there is nothing to restart; that is no error.
