@@ -61,11 +61,12 @@ impl FailedFiles {
             std::fs::create_dir_all(folder)?;
         }
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.file)?;
+        // Two threads or processes that find the file empty would both begin it. The lock ends with the descriptor.
+        file.lock()?;
         let mut header = vec![0; self.header.len() + 1];
         let current = file.read_exact(&mut header).is_ok()
             && header.strip_suffix(b"\n") == Some(self.header.as_bytes());
         if !current || file.metadata()?.len() > MAX_BYTES {
-            // One write, so that another process that begins anew as well cannot tear it.
             file.set_len(0)?;
             return file.write_all(format!("{}\n{key}\n", self.header).as_bytes());
         }

@@ -184,3 +184,26 @@ proptest! {
         }
     }
 }
+
+// Two files that fail at the same moment, in a pool of helpers or in two processes.
+#[test]
+fn files_that_fail_at_the_same_moment_are_all_remembered() {
+    for _ in 0..200 {
+        let data = tempfile::tempdir().unwrap();
+        let start = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            for number in 0..4 {
+                let (start, data) = (&start, data.path());
+                scope.spawn(move || {
+                    let failed = failed::FailedFiles::open(data, "1");
+                    start.wait();
+                    failed.add(format!("{number}"));
+                });
+            }
+        });
+        let failed = failed::FailedFiles::open(data.path(), "1");
+        assert!((0..4).all(|number| failed.contains(&format!("{number}"))), "{failed:?}");
+        let text = std::fs::read_to_string(data.path().join("index/unparsed")).unwrap();
+        assert_eq!(text.lines().count(), 5, "{text}");
+    }
+}
