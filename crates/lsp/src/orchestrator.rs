@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chartroom_protocol::lsp::{DiagnosticsResponse, LspConfig};
-use chartroom_workspace::{CanonicalRoot, boundary, roots};
+use chartroom_workspace::roots::{self, Project};
+use chartroom_workspace::{CanonicalRoot, boundary};
 use tokio::sync::watch;
 
 use crate::client::Client;
@@ -146,18 +147,16 @@ impl Orchestrator {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the servers that serve a file, each with the project root it would have.
-    fn servers_of(&self, file: &Path) -> Vec<(&Server, PathBuf)> {
+    /// Returns the servers that serve a file, each with the project it would have.
+    fn servers_of(&self, file: &Path) -> Vec<(&Server, Project)> {
         self.registry
             .for_file(file)
             .into_iter()
             .filter_map(|server| {
-                let markers: Vec<&str> = server.markers.iter().map(String::as_str).collect();
-                let marked = roots::nearest_marker(&self.root, file, &markers);
-                let project = match (server.when, marked) {
+                let project = match (server.when, self.marked_project(server, file)) {
                     (_, Some(project)) => project,
                     (When::InMarkedProject, None) => return None,
-                    (_, None) => self.root.as_path().to_owned(),
+                    (_, None) => whole(self.root.as_path()),
                 };
                 if let When::InsteadOf(other) = server.when
                     && self.prefers(other, &project, server)
@@ -169,24 +168,38 @@ impl Orchestrator {
             .collect()
     }
 
+    /// Returns the project whose markers are above a file. Where the user named the markers, the nearest is the root.
+    fn marked_project(&self, server: &Server, file: &Path) -> Option<Project> {
+        let markers: Vec<&str> = server.markers.iter().map(String::as_str).collect();
+        if server.has_own_markers() {
+            roots::nearest_marker(&self.root, file, &markers).map(|nearest| whole(&nearest))
+        } else {
+            roots::project(&self.root, file, &markers)
+        }
+    }
+
     /// Tells whether the other server is to be taken: it is there, and the project does not ask for this one.
-    fn prefers(&self, other: &str, project: &Path, this: &Server) -> bool {
+    fn prefers(&self, other: &str, project: &Project, this: &Server) -> bool {
         // The first marker is the server's own config file.
-        if this.markers.first().is_some_and(|own| roots::has_marker(&self.root, project, own)) {
+        let asks = |folder: &Path| {
+            this.markers.first().is_some_and(|own| roots::has_marker(&self.root, folder, own))
+        };
+        if asks(&project.nearest) || asks(&project.root) {
             return false;
         }
         self.registry
             .get(other)
-            .is_some_and(|other| other.enabled && self.launch.find(other, project).is_ok())
+            .is_some_and(|other| other.enabled && self.launch.find(other, &project.nearest).is_ok())
     }
 
     /// Returns the slot of a server, starting it when it is not there. Concurrent callers get the same one.
-    fn slot(&self, server: &Server, project: &Path) -> Result<Arc<Slot>, Absent> {
-        let key = Key { id: server.id.clone(), root: project.to_owned() };
+    fn slot(&self, server: &Server, project: &Project) -> Result<Arc<Slot>, Absent> {
+        let key = Key { id: server.id.clone(), root: project.root.clone() };
         if let Some(slot) = self.slots().get(&key) {
             return Ok(slot.clone());
         }
-        let found = self.launch.find(server, project)?;
+        // A package may have the program, and its root not: pnpm installs into each.
+        let found = self.launch.find(server, &project.nearest)?;
         let mut slots = self.slots();
         let slot = slots.entry(key.clone()).or_insert_with(|| {
             let (launch, metrics) = (self.launch.clone(), self.metrics.clone());
@@ -194,6 +207,11 @@ impl Orchestrator {
         });
         Ok(slot.clone())
     }
+}
+
+/// A project that is one folder.
+fn whole(folder: &Path) -> Project {
+    Project { root: folder.to_owned(), nearest: folder.to_owned() }
 }
 
 #[cfg(test)]

@@ -213,6 +213,11 @@ impl Server {
         options
     }
 
+    /// Tells whether the user's config says what marks a project.
+    pub fn has_own_markers(&self) -> bool {
+        self.overrides.root_markers.is_some()
+    }
+
     /// Tells whether the user's config names this server.
     pub fn is_configured(&self) -> bool {
         self.overrides != ServerSettings::default()

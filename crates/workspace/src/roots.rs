@@ -1,7 +1,11 @@
-//! Which project inside a workspace a file belongs to: the nearest folder above it with a marker file.
+//! Which project inside a workspace a file belongs to: the nearest folder above it with a marker file, or the folder that
+//! the marker's ecosystem means by it.
 //!
-//! A marker is only looked at, never read: below the root's own folder, and no link is followed out of it.
+//! A Cargo.toml may belong to a `[workspace]`, a package.json to the workspaces of another: what is one project to the
+//! ecosystem's own tools is one project here, so that its parts see each other. Manifests are read as everything of a
+//! workspace is: regular files below the root's own folder, within a limit, and never executed.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
@@ -10,8 +14,75 @@ use rustix::fs::FileType;
 use crate::CanonicalRoot;
 use crate::boundary::{self, Folder};
 
+mod cargo;
+mod go;
+mod json;
+mod jvm;
+mod manifest;
+mod members;
+mod native;
+mod node;
+mod python;
+mod tsconfig;
+
+use manifest::Place;
+
 /// Of a folder with more entries than this the rest is not looked at for an ending.
 const MAX_ENTRIES: usize = 5_000;
+
+/// A project inside a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// The folder that the ecosystem's own tools would take: the workspace of which the nearest package is a member.
+    pub root: PathBuf,
+    /// The nearest folder with a marker, at the root or below it: the package that the file belongs to.
+    pub nearest: PathBuf,
+}
+
+/// Finds the root that the marker in this folder belongs to; nothing when the folder stands for itself.
+type FindRoot = fn(&Place<'_>) -> Option<PathBuf>;
+
+/// Markers of ecosystems that know workspaces. What follows from several of them is the outermost.
+const ECOSYSTEMS: &[(&[&str], FindRoot)] = &[
+    (&["Cargo.toml"], cargo::root),
+    (&["go.mod", "go.work"], go::root),
+    (&["package.json"], node::root),
+    (&["tsconfig.json"], tsconfig::root),
+    (&["pom.xml"], jvm::maven_root),
+    (&["settings.gradle", "settings.gradle.kts", "build.gradle", "build.gradle.kts"], jvm::gradle_root),
+    (&["pyproject.toml"], python::root),
+    (&["compile_commands.json", "CMakeLists.txt"], native::root),
+];
+
+/// Returns the project of a file: that of the nearest folder upwards which holds one of `markers`.
+///
+/// Where one of `markers` is a manifest of an ecosystem that knows workspaces, the workspace's root is the project's.
+pub fn project(root: &CanonicalRoot, file: &Path, markers: &[&str]) -> Option<Project> {
+    let nearest = nearest_marker(root, file, markers)?;
+    let place = Place { root, folder: &nearest };
+    let meant = ECOSYSTEMS
+        .iter()
+        .filter(|(names, _)| names.iter().any(|name| markers.contains(name)))
+        .filter_map(|(_, find)| find(&place))
+        .filter(|meant| boundary::is_inside(root, meant) && nearest.starts_with(meant))
+        .min_by_key(|meant| meant.components().count());
+    Some(Project { root: meant.unwrap_or_else(|| nearest.clone()), nearest })
+}
+
+/// Returns the names by which other packages speak of the package in this folder: that of its manifest, and its folder's.
+pub fn package_names(root: &CanonicalRoot, folder: &Path) -> BTreeSet<String> {
+    let place = Place { root, folder };
+    let cargo = place.toml(folder, "Cargo.toml");
+    let cargo = cargo.as_ref().and_then(|manifest| manifest.get("package")?.get("name")?.as_str());
+    let npm = place.json(folder, "package.json");
+    let npm = npm.as_ref().and_then(|manifest| manifest.get("name")?.as_str());
+    let names = [
+        cargo.map(|name| name.replace('-', "_")),
+        npm.map(str::to_owned),
+        root.relative(folder).and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()),
+    ];
+    names.into_iter().flatten().filter(|name| !name.is_empty()).collect()
+}
 
 /// Returns the nearest folder from the file upwards that holds one of `markers`, up to the root itself.
 ///
@@ -57,3 +128,6 @@ fn is_name(marker: &str) -> bool {
     let mut components = Path::new(marker).components();
     matches!((components.next(), components.next()), (Some(Component::Normal(_)), None))
 }
+
+#[cfg(test)]
+mod tests;

@@ -179,7 +179,7 @@ impl Orchestrator {
                         entry.1.push(source);
                     }
                     Err(why) => {
-                        let root = self.relative_root(&project);
+                        let root = self.relative_root(&project.root);
                         let entry = absent.entry((server.id.clone(), root.clone()));
                         let entry = entry.or_insert_with(|| AbsentServer {
                             outcome: outcome(&server.id, &root, absence(why)),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as WallClock};
 
 use chartroom_protocol::lsp::Freshness;
+use chartroom_workspace::roots;
 use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout_at};
@@ -32,7 +33,17 @@ impl Orchestrator {
         changed: &BTreeSet<PathBuf>,
         deadline: Instant,
     ) -> BTreeSet<PathBuf> {
-        let mut candidates = self.importers(client, changed).await;
+        let candidates = self.importers(client, changed).await;
+        self.look_at(client, candidates, deadline).await
+    }
+
+    /// Looks at files, as many as there may be; returns those of which nothing current was said.
+    async fn look_at(
+        &self,
+        client: &Arc<Client>,
+        mut candidates: Vec<PathBuf>,
+        deadline: Instant,
+    ) -> BTreeSet<PathBuf> {
         let left_out = candidates.split_off(candidates.len().min(MAX_LOOKED_AT));
         let looked_at = join_all(candidates.iter().map(|file| async move {
             let Ok(Ok(Some(touch))) = timeout_at(deadline, client.open_from_disk(file)).await else {
@@ -65,7 +76,7 @@ impl Orchestrator {
     /// and what is open.
     async fn importers(&self, client: &Arc<Client>, changed: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
         let mut candidates: Vec<PathBuf> = client.known();
-        let names: Vec<String> = changed.iter().filter_map(|file| module_name(file)).collect();
+        let names: Vec<String> = changed.iter().flat_map(|file| self.names_of(client, file)).collect();
         if !names.is_empty() && self.config.max_project_diagnostics_files > 0 {
             candidates.extend(self.scan(client, changed, names).await);
         }
@@ -74,6 +85,15 @@ impl Orchestrator {
         let mut seen = BTreeSet::new();
         candidates.retain(|file| seen.insert(file.clone()));
         candidates
+    }
+
+    /// Returns the names by which other files import this one: the module's, and in another package the package's.
+    fn names_of(&self, client: &Client, file: &Path) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> = module_name(file).into_iter().collect();
+        if let Some(project) = self.marked_project(&client.server, file) {
+            names.extend(roots::package_names(&self.root, &project.nearest));
+        }
+        names
     }
 
     /// Returns the files of a client's project that seem to import one of these modules, the nearest to what was changed
@@ -126,7 +146,10 @@ fn n_common(a: &Path, b: &Path) -> usize {
 fn module_name(file: &Path) -> Option<String> {
     let stem = file.file_stem()?.to_str()?;
     let stem = stem.strip_suffix(".d").unwrap_or(stem);
+    let is_go = file.extension().is_some_and(|extension| extension == "go");
     match stem {
+        // A package of Go is its folder.
+        _ if is_go => Some(file.parent()?.file_name()?.to_str()?.to_owned()),
         "index" | "mod" | "__init__" | "lib" | "main" => {
             Some(file.parent()?.file_name()?.to_str()?.to_owned())
         }
@@ -139,7 +162,10 @@ fn imports(text: &str, name: &str) -> bool {
     const WORDS: &[&str] = &["import", "from", "use ", "require", "include", "mod ", "export"];
     text.lines().any(|line| {
         has_word(line, name)
-            && (WORDS.iter().any(|word| line.contains(word)) || line.contains(&format!("{name}::")))
+            && (WORDS.iter().any(|word| line.contains(word))
+                || line.contains(&format!("{name}::"))
+                // A line of a block of imports, as Go has them.
+                || line.trim_end().ends_with(&format!("{name}\"")))
     })
 }
 
@@ -167,6 +193,8 @@ mod tests {
             ("mod types;", "types"),
             ("#include \"types.h\"", "types"),
             ("import \"example.com/x/types\"", "types"),
+            ("\tt \"example.com/x/types\"", "types"),
+            ("import { A } from '@acme/core/sub'", "@acme/core"),
             ("export * from \"@/größe\"", "größe"),
         ] {
             assert!(imports(line, name), "{line}");
@@ -184,6 +212,7 @@ mod tests {
             ("/p/types/__init__.py", "types"),
             ("/p/types/mod.rs", "types"),
             ("/p/types.d.ts", "types"),
+            ("/p/types/any.go", "types"),
         ] {
             assert_eq!(module_name(Path::new(file)).as_deref(), Some(name));
         }
