@@ -46,7 +46,9 @@ fn every_tool_and_command_refuses_it_with_the_reason_and_starts_nothing() {
     for (path, reason, edit_reason) in bad_paths(&scene) {
         let place = json!({ "filePath": path, "line": 1, "symbol": "ERR" });
         let file = json!({ "filePath": path });
+        let calls = json!({ "filePath": path, "line": 1, "symbol": "ERR", "direction": "incoming" });
         for (tool, arguments) in [
+            ("lsp_calls", &calls),
             ("lsp_check", &file),
             ("lsp_document_symbols", &file),
             ("lsp_goto_definition", &place),

@@ -59,6 +59,8 @@ fn arguments(tool: &str, file: &str, symbol: &str) -> Value {
         "lsp_find_references" | "lsp_goto_definition" | "lsp_hover" => {
             json!({ "filePath": file, "line": 1, "character": 5 })
         }
+        "lsp_calls" => json!({ "filePath": file, "line": 1, "character": 5, "direction": "incoming" }),
+        "lsp_diagnostics" => json!({ "path": file }),
         other => panic!("{other} takes a path: give it arguments here"),
     }
 }

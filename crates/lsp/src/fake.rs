@@ -43,6 +43,12 @@ pub(crate) struct Behaviour {
     pub(crate) loads_for: Option<Duration>,
     /// What it says of a file when it is opened is "clean", whatever is in it.
     pub(crate) opens_as_clean: bool,
+    /// What it answers to these methods; it says that it can.
+    pub(crate) answers: BTreeMap<&'static str, Value>,
+    /// It is gone when it is asked this.
+    pub(crate) dies_at: Option<&'static str>,
+    /// The unit in which it counts; UTF-16 when it says nothing.
+    pub(crate) encoding: Option<&'static str>,
     pub(crate) quirks: Quirks,
 }
 
@@ -60,6 +66,9 @@ impl Default for Behaviour {
             has_header: false,
             loads_for: None,
             opens_as_clean: false,
+            answers: BTreeMap::new(),
+            dies_at: None,
+            encoding: None,
             quirks: Quirks::NONE,
         }
     }
@@ -72,6 +81,11 @@ impl Behaviour {
 
     pub(crate) fn silent() -> Self {
         Self::pushing(&[])
+    }
+
+    /// One that answers these methods so.
+    pub(crate) fn answering(answers: &[(&'static str, Value)]) -> Self {
+        Self { answers: answers.iter().cloned().collect(), ..Self::default() }
     }
 
     pub(crate) fn pulling(ms: u64) -> Self {
@@ -181,6 +195,15 @@ impl Launch for Fakes {
     }
 }
 
+/// What it can only with an answer, and what that is called in the handshake.
+const PROVIDERS: [(&str, &str); 5] = [
+    ("textDocument/rename", "renameProvider"),
+    ("textDocument/codeAction", "codeActionProvider"),
+    ("textDocument/typeDefinition", "typeDefinitionProvider"),
+    ("textDocument/implementation", "implementationProvider"),
+    ("textDocument/prepareCallHierarchy", "callHierarchyProvider"),
+];
+
 struct Fake {
     id: String,
     behaviour: Behaviour,
@@ -250,6 +273,12 @@ impl Handler for Fake {
         if self.behaviour.silent_about == Some(method.as_str()) {
             std::future::pending().await
         }
+        if self.behaviour.dies_at == Some(method.as_str()) {
+            self.peer().close("died");
+        }
+        if let Some(answer) = self.behaviour.answers.get(method.as_str()) {
+            return Ok(answer.clone());
+        }
         match method.as_str() {
             "initialize" => {
                 match self.behaviour.ready_after {
@@ -261,6 +290,12 @@ impl Handler for Fake {
                     "textDocumentSync": 1, "definitionProvider": at_once, "referencesProvider": at_once,
                     "hoverProvider": at_once, "documentSymbolProvider": at_once, "workspaceSymbolProvider": at_once,
                 });
+                for (method, provider) in PROVIDERS {
+                    capabilities[provider] = json!(self.behaviour.answers.contains_key(method));
+                }
+                if let Some(encoding) = self.behaviour.encoding {
+                    capabilities["positionEncoding"] = json!(encoding);
+                }
                 if self.behaviour.pulls_after.is_some() && !self.behaviour.registers_late {
                     capabilities["diagnosticProvider"] = json!({ "identifier": "fake" });
                 }

@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::render;
+use crate::{render, tools};
 
 mod connection;
 mod host;
@@ -248,9 +248,10 @@ impl LspHandle {
 
     /// Calls a tool of the service over MCP.
     pub async fn call_tool(&self, name: &str, arguments: Value) -> ToolAnswer {
+        let patience = self.patience().saturating_add(tools::extra_time(name));
         for _host in 0..HOSTS {
             let Some(link) = self.link().await else { break };
-            match link.call_tool(name, &arguments, self.patience()).await {
+            match link.call_tool(name, &arguments, patience).await {
                 Ok(answer) => return answer,
                 Err(RequestError::HostGone) => {}
                 Err(RequestError::Failed(error)) => {

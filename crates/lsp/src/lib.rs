@@ -24,6 +24,7 @@ mod disk_changes;
 mod fake;
 mod memory;
 mod position;
+mod symbols;
 
 pub use handle::{LspHandle, ServiceOptions, ServicePool};
 pub use launch::GateLauncher;

@@ -25,7 +25,7 @@ mod navigation;
 mod slot;
 mod status;
 
-pub(crate) use navigation::{Asked, ToolError};
+pub(crate) use navigation::{Asked, ToolError, explain};
 
 use slot::{Key, Slot};
 

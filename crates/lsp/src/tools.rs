@@ -1,9 +1,10 @@
-//! What agents can ask: six navigation tools and a check, one file each.
+//! What agents can ask: navigation, diagnostics and a check, one file each.
 //!
 //! A tool answers text. "Nothing found" is an answer; wrong arguments and a server that is not available are errors
 //! with the reason.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use schemars::JsonSchema;
@@ -13,19 +14,21 @@ use serde_json::{Map, Value};
 
 use crate::orchestrator::{Orchestrator, ToolError};
 
+mod calls;
 mod check;
 mod diagnostics;
 mod document_symbols;
 mod find_references;
 mod goto_definition;
 mod hover;
-mod places;
+pub(crate) mod places;
 mod workspace_symbols;
 
 /// Returns the tools, by name. Their schemas are made once.
 pub fn all() -> &'static [ToolSpec] {
     static ALL: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
         vec![
+            calls::spec(),
             check::spec(),
             diagnostics::spec(),
             document_symbols::spec(),
@@ -41,6 +44,7 @@ pub fn all() -> &'static [ToolSpec] {
 /// Calls a tool by name; nothing when there is no such tool.
 pub async fn call(orchestrator: &Orchestrator, name: &str, arguments: Value) -> Option<ToolAnswer> {
     let answer = match name {
+        calls::NAME => with(arguments, |params| calls::call(orchestrator, params)).await,
         check::NAME => with(arguments, |params| check::call(orchestrator, params)).await,
         diagnostics::NAME => with(arguments, |params| diagnostics::call(orchestrator, params)).await,
         document_symbols::NAME => {
@@ -55,6 +59,11 @@ pub async fn call(orchestrator: &Orchestrator, name: &str, arguments: Value) -> 
         _ => return None,
     };
     Some(answer.unwrap_or_else(|error| ToolAnswer::error(error.to_string())))
+}
+
+/// How long a call may take beyond a check's own deadlines.
+pub(crate) fn extra_time(name: &str) -> Duration {
+    if name == diagnostics::NAME { diagnostics::FOLDER_LIMIT } else { Duration::ZERO }
 }
 
 /// Reads the arguments and calls; what is wrong with them is said to the model, who can correct it.
@@ -87,11 +96,6 @@ fn schema<P: JsonSchema>() -> Map<String, Value> {
     }
 }
 
-/// No arguments.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
-
 /// A file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -108,7 +112,7 @@ mod tests {
 
     // REQ-NAV-010
     #[test]
-    fn the_six_tools_and_the_check_with_their_arguments() {
+    fn the_tools_with_their_arguments() {
         let text: Vec<String> = all()
             .iter()
             .map(|tool| {
@@ -119,12 +123,13 @@ mod tests {
             })
             .collect();
         expect![[r#"
+            lsp_calls [filePath line character symbol direction] required ["filePath","direction"]
             lsp_check [filePath] required ["filePath"]
-            lsp_diagnostics [] required null
+            lsp_diagnostics [path] required null
             lsp_document_symbols [filePath] required ["filePath"]
-            lsp_find_references [filePath line character symbol] required ["filePath","line"]
-            lsp_goto_definition [filePath line character symbol] required ["filePath","line"]
-            lsp_hover [filePath line character symbol] required ["filePath","line"]
+            lsp_find_references [filePath line character symbol] required ["filePath"]
+            lsp_goto_definition [filePath line character symbol of] required ["filePath"]
+            lsp_hover [filePath line character symbol] required ["filePath"]
             lsp_workspace_symbols [query] required ["query"]"#]]
         .assert_eq(&text.join("\n"));
     }

@@ -16,11 +16,22 @@ pub(crate) enum Question {
     Hover,
     DocumentSymbols,
     WorkspaceSymbols,
+    TypeDefinition,
+    Implementation,
+    Calls,
 }
 
 impl Question {
-    const ALL: [Self; 5] =
-        [Self::Definition, Self::References, Self::Hover, Self::DocumentSymbols, Self::WorkspaceSymbols];
+    const ALL: [Self; 8] = [
+        Self::Definition,
+        Self::References,
+        Self::Hover,
+        Self::DocumentSymbols,
+        Self::WorkspaceSymbols,
+        Self::TypeDefinition,
+        Self::Implementation,
+        Self::Calls,
+    ];
 
     pub(crate) fn method(self) -> &'static str {
         match self {
@@ -29,6 +40,9 @@ impl Question {
             Self::Hover => "textDocument/hover",
             Self::DocumentSymbols => "textDocument/documentSymbol",
             Self::WorkspaceSymbols => "workspace/symbol",
+            Self::TypeDefinition => "textDocument/typeDefinition",
+            Self::Implementation => "textDocument/implementation",
+            Self::Calls => "textDocument/prepareCallHierarchy",
         }
     }
 
@@ -44,6 +58,9 @@ impl Question {
             Self::Hover => "hoverProvider",
             Self::DocumentSymbols => "documentSymbolProvider",
             Self::WorkspaceSymbols => "workspaceSymbolProvider",
+            Self::TypeDefinition => "typeDefinitionProvider",
+            Self::Implementation => "implementationProvider",
+            Self::Calls => "callHierarchyProvider",
         }
     }
 }
@@ -131,6 +148,9 @@ fn capabilities() -> Value {
             "diagnostic": { "dynamicRegistration": true, "relatedDocumentSupport": true },
             "definition": { "dynamicRegistration": true, "linkSupport": true },
             "references": { "dynamicRegistration": true },
+            "typeDefinition": { "dynamicRegistration": true, "linkSupport": true },
+            "implementation": { "dynamicRegistration": true, "linkSupport": true },
+            "callHierarchy": { "dynamicRegistration": true },
             "hover": { "dynamicRegistration": true, "contentFormat": ["plaintext", "markdown"] },
             "documentSymbol": {
                 "dynamicRegistration": true,

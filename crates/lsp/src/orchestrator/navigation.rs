@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chartroom_protocol::lsp::ServerState;
-use chartroom_workspace::boundary;
+use chartroom_workspace::limits::CHECKED_FILE;
+use chartroom_workspace::{boundary, walk};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -41,6 +42,26 @@ impl Orchestrator {
         let text = content::read_inside(&file)
             .map_err(|reason| ToolError::InvalidArguments(format!("{path}: {reason}")))?;
         Ok((file.name(), text))
+    }
+
+    /// Returns the files at or below a place that a server knows, by path: those that nobody has asked to ignore.
+    pub(crate) async fn checkable_below(&self, place: &Path) -> Vec<PathBuf> {
+        let (root, below) = (self.root.clone(), place.to_owned());
+        // A large folder takes a while to walk; nobody else waits for it.
+        let walked = tokio::task::spawn_blocking(move || {
+            if below.is_file() {
+                return vec![below];
+            }
+            let options = walk::WalkOptions { max_file_size: Some(CHECKED_FILE), ..Default::default() };
+            let files = walk::files(&root, &options).filter_map(|event| match event {
+                walk::WalkEvent::File(file) => Some(file.path),
+                _ => None,
+            });
+            files.filter(|file| file.starts_with(&below)).collect::<Vec<_>>()
+        });
+        let mut files = walked.await.unwrap_or_default();
+        files.retain(|file| !self.servers_of(file).is_empty());
+        files
     }
 
     /// Returns a path for people: relative inside the workspace, absolute outside.
@@ -180,7 +201,8 @@ impl Orchestrator {
     }
 }
 
-fn explain(id: &str, reason: &str, hint: Option<&str>) -> String {
+/// One server's reason, and what mends it.
+pub(crate) fn explain(id: &str, reason: &str, hint: Option<&str>) -> String {
     let reason = if reason.starts_with(id) { reason.to_owned() } else { format!("{id}: {reason}") };
     match hint {
         Some(hint) => format!("{reason} (try: {hint})"),

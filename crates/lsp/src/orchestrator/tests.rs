@@ -1,5 +1,6 @@
 mod collecting;
 mod lifecycle;
 mod memory;
+mod questions;
 mod scope;
 mod timing;

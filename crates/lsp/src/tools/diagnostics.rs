@@ -1,30 +1,49 @@
-//! `lsp_diagnostics`: every known diagnostic, and how far each server can be believed.
+//! `lsp_diagnostics`: every known diagnostic and how far each server can be believed, or those of a folder, looked at now.
 
-use chartroom_protocol::lsp::{Freshness, ServerState, ServerStatus};
+use chartroom_protocol::lsp::{Diagnostic, Freshness, ServerState, ServerStatus};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::places::joined;
-use super::{Nothing, ToolAnswer, ToolSpec, schema};
+use super::{ToolAnswer, ToolSpec, schema};
 use crate::orchestrator::{Orchestrator, ToolError};
 use crate::render::escape;
 
+mod folder;
+
+pub(super) use folder::FOLDER_LIMIT;
+
 pub(super) const NAME: &str = "lsp_diagnostics";
+
+/// What to look at.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Params {
+    /// A folder or file to check now, absolute or relative to the workspace root.
+    #[serde(default)]
+    path: Option<String>,
+}
 
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::reading(
         NAME,
-        "List the diagnostics of all files that are known to have some, and say per language server whether that is current.",
-        schema::<Nothing>(),
+        "List the diagnostics of all files that are known to have some, and say per language server whether that is current. With a path: check the files of that folder now.",
+        schema::<Params>(),
     )
 }
 
-pub(super) async fn call(orchestrator: &Orchestrator, _: Nothing) -> Result<ToolAnswer, ToolError> {
+pub(super) async fn call(orchestrator: &Orchestrator, params: Params) -> Result<ToolAnswer, ToolError> {
+    match params.path {
+        Some(path) => folder::check(orchestrator, &path).await,
+        None => Ok(known(orchestrator).await),
+    }
+}
+
+async fn known(orchestrator: &Orchestrator) -> ToolAnswer {
     orchestrator.refresh_known().await;
     let mut lines = Vec::new();
-    for (file, diagnostics) in orchestrator.diagnostics() {
-        for diagnostic in diagnostics {
-            let message = escape(&diagnostic.message);
-            lines.push(format!("{file}:{}:{} {message}", diagnostic.line, diagnostic.character));
-        }
+    for diagnostics in orchestrator.diagnostics().values() {
+        lines.extend(diagnostics.iter().map(line));
     }
     let mut text = if lines.is_empty() { "No diagnostics".to_owned() } else { joined(lines) };
     for status in orchestrator.status() {
@@ -33,7 +52,12 @@ pub(super) async fn call(orchestrator: &Orchestrator, _: Nothing) -> Result<Tool
             text.push_str(&line);
         }
     }
-    Ok(ToolAnswer::ok(text))
+    ToolAnswer::ok(text)
+}
+
+fn line(diagnostic: &Diagnostic) -> String {
+    let Diagnostic { file, line, character, message, .. } = diagnostic;
+    format!("{file}:{line}:{character} {}", escape(message))
 }
 
 /// Says how far a server that matters here can be believed.

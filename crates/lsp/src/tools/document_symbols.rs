@@ -9,12 +9,10 @@ use super::{FileParams, ToolAnswer, ToolSpec, schema};
 use crate::client::{Client, Question};
 use crate::orchestrator::{Orchestrator, ToolError};
 use crate::position::{Place, Range};
+use crate::symbols::MAX_DEPTH;
 use crate::uri;
 
 pub(super) const NAME: &str = "lsp_document_symbols";
-
-/// Deeper nesting is cut off: no file needs it, and a hostile answer must not exhaust our stack.
-const MAX_DEPTH: usize = 20;
 
 pub(super) fn spec() -> ToolSpec {
     ToolSpec::reading(

@@ -1,6 +1,7 @@
 //! Places that a model names, and places that a server answers with.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +11,8 @@ use crate::client::wire;
 use crate::client::{Client, Question};
 use crate::content;
 use crate::orchestrator::{Asked, Orchestrator, ToolError};
-use crate::position::{Place, nth_line, to_place, to_position};
+use crate::position::{Encoding, Place, nth_line, to_place, to_position};
+use crate::symbols::{self, Symbol};
 use crate::uri;
 
 /// A longer list is cut, with a line that says so: it would only fill the model's window.
@@ -19,23 +21,43 @@ const MAX_LINES: usize = 200;
 /// A place in a file; the column can be named by what stands there.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct PlaceParams {
+pub(crate) struct PlaceParams {
     /// Path of the file, absolute or relative to the workspace root.
-    file_path: String,
+    pub(crate) file_path: String,
     /// Line number, from 1.
-    line: u32,
-    /// Column in characters, from 1. Leave it out when you give `symbol`.
     #[serde(default)]
-    character: Option<u32>,
-    /// The text on that line to ask about, e.g. the name of a function; safer than counting columns.
+    pub(crate) line: Option<u32>,
+    /// Column, from 1, when there is no `symbol`.
     #[serde(default)]
-    symbol: Option<String>,
+    pub(crate) character: Option<u32>,
+    /// With `line`: the text on that line. Without: the path of a symbol of the file, e.g. `Class/method`.
+    #[serde(default)]
+    pub(crate) symbol: Option<String>,
 }
 
 impl PlaceParams {
-    /// Finds the place in the text.
-    pub(super) fn place(&self, text: &str) -> Result<Place, ToolError> {
-        let line = self.line;
+    /// Finds the place, if need be with the server's list of the file's symbols.
+    pub(crate) async fn find(
+        &self,
+        orchestrator: &Orchestrator,
+        file: &Path,
+        text: &str,
+    ) -> Result<Place, ToolError> {
+        match (self.line, &self.symbol) {
+            (Some(line), _) => self.on_line(line, text),
+            (None, Some(path)) => {
+                let (client, symbols) = symbols_of(orchestrator, file).await?;
+                let symbol = symbols::find(&symbols, path, None).map_err(ToolError::InvalidArguments)?;
+                Ok(name_of(symbol, client.capabilities.encoding, text))
+            }
+            (None, None) => Err(ToolError::InvalidArguments(
+                "say where: `line` with the text on it as `symbol`, or a symbol's path as `symbol`"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    fn on_line(&self, line: u32, text: &str) -> Result<Place, ToolError> {
         let content = line.checked_sub(1).and_then(|line| nth_line(text, line)).ok_or_else(|| {
             ToolError::InvalidArguments(format!("{} has no line {line}; lines count from 1", self.file_path))
         })?;
@@ -51,6 +73,29 @@ impl PlaceParams {
             (Some(character), None) => Ok(Place { line, character }),
             (None, None) => Err(ToolError::InvalidArguments("give `character` or `symbol`".to_owned())),
         }
+    }
+}
+
+/// Returns what a file defines, and the server that said so.
+pub(crate) async fn symbols_of(
+    orchestrator: &Orchestrator,
+    file: &Path,
+) -> Result<(Arc<Client>, Vec<Symbol>), ToolError> {
+    let document = json!({ "textDocument": { "uri": uri::of_path(file) } });
+    let what = "the list of symbols";
+    let asked = orchestrator.ask_about(file, what, Question::DocumentSymbols, |_| document.clone()).await?;
+    Ok((asked.client, symbols::read(&asked.answer)))
+}
+
+/// Returns where a symbol's name stands. Older servers point at the keyword before it.
+fn name_of(symbol: &Symbol, encoding: Encoding, text: &str) -> Place {
+    let start = symbol.selection.start;
+    let place = to_place(start, encoding, Some(text));
+    let line = nth_line(text, start.line).unwrap_or_default();
+    let behind: String = line.chars().skip(place.character.saturating_sub(1) as usize).collect();
+    match column_of(&behind, symbol.name()) {
+        Some(column) => Place { character: place.character.saturating_add(column - 1), ..place },
+        None => place,
     }
 }
 
@@ -78,7 +123,7 @@ pub(super) async fn ask_at(
     context: Option<Value>,
 ) -> Result<Asked, ToolError> {
     let (file, text) = orchestrator.source_file(&params.file_path)?;
-    let place = params.place(&text)?;
+    let place = params.find(orchestrator, &file, &text).await?;
     let asked = |client: &Client| {
         let position = to_position(place, client.capabilities.encoding, &text);
         let mut asked = json!({ "textDocument": { "uri": uri::of_path(&file) }, "position": position });
@@ -139,7 +184,8 @@ mod tests {
     #[track_caller]
     fn check(json: &str, expected: Result<(u32, u32), &str>) {
         let text = "let total = 1;\n  return subtotal + total;\n";
-        let place = params(json).place(text).map(|place| (place.line, place.character));
+        let params = params(json);
+        let place = params.on_line(params.line.unwrap(), text).map(|place| (place.line, place.character));
         assert_eq!(place, expected.map_err(|message| ToolError::InvalidArguments(message.to_owned())));
     }
 
