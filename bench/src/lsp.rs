@@ -4,6 +4,7 @@
 //! on stdio, the service's process, the language server, and back as text.
 
 mod bare;
+mod confined;
 mod memory;
 mod ours;
 
@@ -120,6 +121,9 @@ pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
         measurements.push(line("first touch, cold", ours.cold, bare.cold));
         measurements.push(line("edit to its error, warm median", ours.broken, bare.broken).aim(subject.aim));
         measurements.push(line("edit to clean, warm median", ours.fine, bare.fine).aim(aim_when_clean));
+    }
+    for subject in SUBJECTS.iter().filter(|subject| ["gopls", "TypeScript 7"].contains(&subject.name)) {
+        measurements.push(confined::start(subject, &tools)?);
     }
     if let Some(subject) = SUBJECTS.first() {
         measurements.extend(memory::of_ten_agents(subject, &tools)?);

@@ -19,13 +19,23 @@ pub(super) struct Ours {
 }
 
 impl Ours {
-    #[expect(clippy::disallowed_methods, reason = "the benchmark runs the finished program")]
     pub(super) fn start(subject: &Subject, root: &Path, home: &Path) -> anyhow::Result<Self> {
+        Self::start_in(subject, root, home, "")
+    }
+
+    /// With lines of the config about the sandbox.
+    #[expect(clippy::disallowed_methods, reason = "the benchmark runs the finished program")]
+    pub(super) fn start_in(
+        subject: &Subject,
+        root: &Path,
+        home: &Path,
+        sandbox: &str,
+    ) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("finding this program")?.with_file_name("chartroom");
         // A compiler may take longer than an edit would wait for it.
         let config = home.join("config.toml");
-        std::fs::write(&config, "[lsp]\ndiagnosticTimeout = 60000\nfirstTouchTimeout = 120000\n")
-            .context("writing the config")?;
+        let times = "[lsp]\ndiagnosticTimeout = 60000\nfirstTouchTimeout = 120000\n";
+        std::fs::write(&config, format!("{times}{sandbox}")).context("writing the config")?;
         let command = |args: &[&str]| {
             let mut command = Command::new(&program);
             command.args(args).current_dir(root).env("CHARTROOM_HOME", home).env("CHARTROOM_CONFIG", &config);
