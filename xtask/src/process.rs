@@ -3,13 +3,21 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 
-/// Returns the workspace root.
+/// Returns the workspace root: the one that cargo runs xtask for, which need not be the one that it was compiled in.
 pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        // Another program's, when somebody else than cargo starts it.
+        let of_xtask = manifest.filter(|folder| folder.ends_with("xtask"));
+        let folder = of_xtask.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        folder.parent().expect("xtask lies in the workspace").to_owned()
+    })
 }
 
 /// Returns cargo's target folder.
