@@ -23,11 +23,14 @@ enum Client {
     Claude,
 }
 
+/// More is no edit of a file that is checked; what is cut off is no JSON and not looked at.
+const MOST_INPUT: u64 = 64 * 1024 * 1024;
+
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let Client::Claude = args.client;
     let _logs = logs::to_stderr();
     let mut input = String::new();
-    if let Err(error) = std::io::stdin().read_to_string(&mut input) {
+    if let Err(error) = std::io::stdin().take(MOST_INPUT).read_to_string(&mut input) {
         tracing::debug!("the hook's input cannot be read: {error}");
     }
     // Whatever goes wrong, the edit stands and the agent goes on.

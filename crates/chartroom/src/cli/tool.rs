@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use chartroom_lsp::mcp::NobodyToAsk;
+use chartroom_workspace::regular;
 use serde_json::{Value, json};
 
 use super::{answer, workspace};
@@ -80,17 +81,27 @@ async fn call(tools: &Toolbox, name: &str, arguments: &str, as_json: bool) -> Re
     Ok(if result.is_error { Outcome::NotOk } else { Outcome::Done })
 }
 
+/// No tool takes more.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
 fn read_arguments(arguments: &str) -> Result<String, Failure> {
     match arguments.strip_prefix('@') {
         None => Ok(arguments.to_owned()),
         Some("-") => {
             let mut text = String::new();
-            std::io::stdin()
-                .read_to_string(&mut text)
-                .map_err(|error| Failure::impossible(format!("stdin cannot be read ({error})")))?;
+            let read = std::io::stdin().take(MOST_BYTES + 1).read_to_string(&mut text);
+            read.map_err(|error| Failure::impossible(format!("stdin cannot be read ({error})")))?;
+            if text.len() as u64 > MOST_BYTES {
+                return Err(Failure::impossible(format!("stdin has more than {MOST_BYTES} bytes")));
+            }
             Ok(text)
         }
-        Some(path) => std::fs::read_to_string(Path::new(path))
-            .map_err(|error| Failure::impossible(format!("{path} cannot be read ({error})"))),
+        Some(path) => {
+            let unread = |error: &dyn std::fmt::Display| {
+                Failure::impossible(format!("{path} cannot be read ({error})"))
+            };
+            let (bytes, _) = regular::read(Path::new(path), MOST_BYTES).map_err(|error| unread(&error))?;
+            String::from_utf8(bytes).map_err(|error| unread(&error.utf8_error()))
+        }
     }
 }

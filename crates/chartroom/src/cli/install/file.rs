@@ -3,6 +3,9 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use chartroom_workspace::boundary::ReadError;
+use chartroom_workspace::regular;
+
 /// A file before and after.
 #[derive(Debug)]
 pub(super) struct Change {
@@ -14,12 +17,17 @@ pub(super) struct Change {
     after: String,
 }
 
+/// No client keeps more than this in its config.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
 /// Reads `path`; a missing file is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>, String> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("{} cannot be read ({error}); mend its permissions", path.display())),
+    let unread =
+        |error: &dyn std::fmt::Display| format!("{} cannot be read ({error}); mend it", path.display());
+    match regular::read(path, MOST_BYTES) {
+        Ok((bytes, _)) => String::from_utf8(bytes).map(Some).map_err(|error| unread(&error.utf8_error())),
+        Err(ReadError::Missing) => Ok(None),
+        Err(error) => Err(unread(&error)),
     }
 }
 
@@ -52,5 +60,24 @@ impl Change {
         write().map_err(|error| {
             format!("{} cannot be written ({error}); mend its permissions", self.path.display())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_file_or_has_no_end_is_refused_and_a_missing_one_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("config.json"), "{}").unwrap();
+        std::fs::write(folder.path().join("latin"), b"\xff").unwrap();
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join("endless")).unwrap();
+        let said = |name: &str| read(&folder.path().join(name));
+        assert_eq!(said("config.json"), Ok(Some("{}".to_owned())));
+        assert_eq!(said("none"), Ok(None));
+        for (name, why) in [("endless", "not a regular file"), (".", "a folder"), ("latin", "utf-8")] {
+            assert!(matches!(said(name), Err(error) if error.contains(why)), "{name}");
+        }
     }
 }
