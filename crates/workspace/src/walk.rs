@@ -60,6 +60,8 @@ pub struct WalkOptions {
     pub max_file_size: Option<u64>,
     /// Whether files and folders whose name begins with a dot are walked.
     pub hidden: bool,
+    /// A folder with more entries is reported and not entered: they are held at once, to be sorted.
+    pub max_entries: usize,
 }
 
 impl Default for WalkOptions {
@@ -69,6 +71,7 @@ impl Default for WalkOptions {
             ignore_patterns: Vec::new(),
             max_file_size: Some(1024 * 1024),
             hidden: true,
+            max_entries: 200_000,
         }
     }
 }
@@ -178,6 +181,7 @@ struct Walk {
     folder: Option<Folder>,
     max_file_size: Option<u64>,
     hidden: bool,
+    max_entries: usize,
     only_folders: bool,
     own: OwnRules,
     reader: Reader,
@@ -194,6 +198,7 @@ impl Walk {
             folder: None,
             max_file_size: options.max_file_size,
             hidden: options.hidden,
+            max_entries: options.max_entries,
             only_folders: false,
             own,
             reader: Reader::default(),
@@ -233,6 +238,10 @@ impl Walk {
                     let name = OsStr::from_bytes(entry.file_name().to_bytes());
                     if name != "." && name != ".." && !boundary::is_temporary(name) {
                         entries.push((name.to_owned(), entry.file_type()));
+                    }
+                    if entries.len() > self.max_entries {
+                        let error = format!("it has more than {} entries", self.max_entries);
+                        return self.ready.push(Met::Event(WalkEvent::Unreadable { path, error }));
                     }
                 }
                 Err(error) => {

@@ -159,6 +159,14 @@ fn a_file_over_the_limit_is_reported_and_not_offered() {
 }
 
 #[test]
+fn a_folder_with_too_many_entries_is_told_and_the_others_are_walked() {
+    let fixture = fixture(&["a/1", "a/2", "a/3", "b/1", "b/2"]);
+    let options = WalkOptions { max_entries: 2, ..WalkOptions::default() };
+    let full = format!("unreadable: {}", fixture.root().as_path().join("a").display());
+    assert_eq!(fixture.walk(&options), [full, "b/1".to_owned(), "b/2".to_owned()]);
+}
+
+#[test]
 fn links_are_not_followed_so_that_loops_end_and_nothing_leads_out() {
     let fixture = fixture(&["a.rs", "sub/b.rs"]);
     let root = fixture.root();
