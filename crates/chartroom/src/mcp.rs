@@ -75,7 +75,7 @@ impl Toolbox {
     /// Puts the tools together that an agent of a session has.
     pub(crate) fn for_agents(root: &CanonicalRoot, lsp: LspHandle, index: IndexService) -> Self {
         // The agent's own edits are told of as they happen; a second way to edit would only confuse it.
-        let index = index::IndexTools::new(root.clone(), index);
+        let index = index::IndexTools::of_session(root.clone(), index);
         Self { groups: vec![Box::new(lsp::LspTools::new(lsp)), Box::new(index)] }
     }
 
