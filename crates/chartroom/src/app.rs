@@ -2,6 +2,7 @@
 
 pub(crate) mod agent_tools;
 pub(crate) mod agents;
+pub(crate) mod bridge;
 pub(crate) mod ending;
 pub(crate) mod gate;
 pub(crate) mod index;
@@ -87,7 +88,8 @@ impl App {
         }
         // The keeper is this program too, which a test that holds the app in its own process must name.
         let program = keeper.program.clone();
-        let gate = gate::with_keeper(keeper, trust, data.path(), &config.sandbox);
+        let bridges = gate::bridges(data.path(), &config.sandbox);
+        let gate = gate::with_keeper(keeper, trust, data.path(), (&config.sandbox, bridges.clone()));
         for note in &notes {
             tracing::warn!("{note}");
         }
@@ -100,6 +102,7 @@ impl App {
             program,
             environment: agent_tools::environment(&data),
             gate: gate.clone(),
+            bridges,
         };
         Ok(Self {
             inner: Arc::new(Inner {

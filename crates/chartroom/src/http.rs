@@ -19,6 +19,7 @@ mod metrics;
 mod openapi;
 mod oversize;
 mod page;
+mod peer;
 mod places;
 mod project;
 pub mod routes;

@@ -64,6 +64,12 @@ impl Home {
         Server::start_with(&self.place, &format!("{config}\n{sandbox}"), &variables).await
     }
 
+    /// Codex names its model in a file of its own, which we do not read: the port is the user's to allow.
+    fn model_port(&self) -> u16 {
+        let url = self.place.api.openai_url();
+        url.rsplit_once(':').unwrap().1.split('/').next().unwrap().parse().unwrap()
+    }
+
     /// What an agent is asked to run; each part prints a word when it comes off.
     fn attempts(&self) -> String {
         let (key, profile, port) = (self.path(".ssh/id_x"), self.path(".bashrc"), self.port);
@@ -148,11 +154,7 @@ async fn the_project_says_which_sandbox_its_agents_have() {
 async fn codex_is_kept_from_the_same_without_a_sandbox_of_its_own() {
     for mode in ["workspace", "strict"] {
         let home = Home::new().await;
-        // Codex names its model in a file of its own, which we do not read: the port is the user's to allow.
-        let (_, model) =
-            home.place.api.openai_url().rsplit_once(':').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
-        let model: u16 = model.split('/').next().unwrap().parse().unwrap();
-        let sandbox = format!("[sandbox]\nagents = \"{mode}\"\nnetwork = [{model}]\n");
+        let sandbox = format!("[sandbox]\nagents = \"{mode}\"\nnetwork = [{}]\n", home.model_port());
         let server = home.serve(&sandbox).await;
         let mut browser = server.create("codex", Some("full-access")).await;
         let call = json!({"cmd": home.attempts()});
@@ -172,5 +174,34 @@ async fn codex_is_kept_from_the_same_without_a_sandbox_of_its_own() {
             "{mode}: {told} {said}"
         );
         assert_eq!(std::fs::read_to_string(home.path(".bashrc")).unwrap(), "# old\n");
+    }
+}
+
+#[tokio::test]
+async fn a_confined_codex_has_the_tools_of_its_session() {
+    for (mode, tool_of) in [
+        ("workspace", "landlock"),
+        ("strict", "landlock"),
+        ("workspace", "bubblewrap"),
+        ("strict", "bubblewrap"),
+    ] {
+        let home = Home::new().await;
+        let network = home.model_port();
+        let sandbox =
+            format!("[sandbox]\nagents = \"{mode}\"\ntool = \"{tool_of}\"\nnetwork = [{network}]\n");
+        let server = home.serve(&sandbox).await;
+        let mut browser = server.create("codex", Some("full-access")).await;
+        let outside = json!({ "path": home.path(".bashrc") });
+        let refused = if mode == "strict" { "sandbox is strict" } else { "not inside a tracked codebase" };
+        for (name, call, expected) in
+            [("list_codebases", json!({}), "No codebases"), ("read_file", outside, refused)]
+        {
+            browser.send(&server, &format!("[[tool:mcp__chartroom/{name}:{call}]]")).await;
+            browser.until_idle().await;
+            let tool = tool(&server.get(&browser.path("history")).await);
+            let said = tool["toolOutput"].as_str().unwrap_or_default();
+            assert!(said.contains(expected), "{mode} {tool_of} {name}: {tool}");
+        }
+        server.stop().await;
     }
 }

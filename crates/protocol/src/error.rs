@@ -82,6 +82,8 @@ pub enum ErrorCode {
     ForbiddenOrigin,
     /// The `Host` header names a host that this server does not answer for.
     ForbiddenHost,
+    /// The request comes from below a child of Chartroom's, for which the token is not.
+    ForbiddenProcess,
     /// The body is not JSON.
     UnsupportedMediaType,
     /// The body is over the limit of the route.
@@ -117,6 +119,7 @@ impl ErrorCode {
             Self::Unauthorized => "UNAUTHORIZED",
             Self::ForbiddenOrigin => "FORBIDDEN_ORIGIN",
             Self::ForbiddenHost => "FORBIDDEN_HOST",
+            Self::ForbiddenProcess => "FORBIDDEN_PROCESS",
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
             Self::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
             Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",

@@ -36,6 +36,7 @@ pub(crate) fn note(sandbox: Option<&Sandbox>, envelope: &mut StreamEventEnvelope
 fn refusals(sandbox: &Sandbox, output: &str) -> Option<String> {
     let mut unread = BTreeSet::new();
     let mut unwritten = BTreeSet::new();
+    let mut unmade = BTreeSet::new();
     let mut closed = BTreeSet::new();
     for line in output.lines().take(MOST_LINES) {
         let lower = line.to_ascii_lowercase();
@@ -46,6 +47,7 @@ fn refusals(sandbox: &Sandbox, output: &str) -> Option<String> {
                 match sandbox.access(&path) {
                     Access::Nothing => unread.insert(path),
                     Access::Read if !hides => unwritten.insert(path),
+                    Access::Write if !hides && sandbox.is_beside_hidden(&path) => unmade.insert(path),
                     Access::Read | Access::Write => false,
                 };
             }
@@ -65,6 +67,10 @@ fn refusals(sandbox: &Sandbox, output: &str) -> Option<String> {
     }
     if !unwritten.is_empty() {
         sentences.push(format!("write {} (sandbox.allowWrite would)", named(unwritten)));
+    }
+    if !unmade.is_empty() {
+        let why = "its folder has something secret in it; $TMPDIR can be written";
+        sentences.push(format!("make {} ({why})", named(unmade)));
     }
     if !closed.is_empty() {
         let ports: Vec<String> = closed.iter().take(MOST_NAMED).map(u16::to_string).collect();
@@ -164,6 +170,16 @@ mod tests {
         let write = "The sandbox does not let this agent write /home/u/.bashrc (sandbox.allowWrite would).";
         check("/bin/bash: line 1: /home/u/.bashrc: Permission denied", Some(write));
         check("PermissionError: [Errno 13] Permission denied: '/home/u/project/../.bashrc'", Some(write));
+    }
+
+    #[test]
+    fn what_cannot_be_made_beside_something_hidden_is_named() {
+        let data = Sandbox { hidden: vec!["/tmp/data".into()], ..sandbox(SandboxTool::Landlock) };
+        let made = "The sandbox does not let this agent make /tmp/x (its folder has something secret in it; $TMPDIR can be written).";
+        assert_eq!(refusals(&data, "touch: cannot touch '/tmp/x': Permission denied").as_deref(), Some(made));
+        assert_eq!(refusals(&data, "touch: cannot touch '/tmp/a/x': Permission denied"), None);
+        let mounted = Sandbox { tool: SandboxTool::Bubblewrap, ..data };
+        assert_eq!(refusals(&mounted, "touch: cannot touch '/tmp/x': Permission denied"), None);
     }
 
     #[test]

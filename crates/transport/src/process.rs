@@ -18,6 +18,26 @@ pub fn start_time(_pid: u32) -> Option<u64> {
     None
 }
 
+/// Returns a process and its parents, the nearest first.
+#[cfg(target_os = "linux")]
+pub fn ancestors(pid: u32) -> Vec<u32> {
+    let mut line = vec![pid];
+    while let Some(parent) = line.last().and_then(|pid| stat_fields(*pid)).map(|fields| fields.parent) {
+        // Pids are given out again while we look: a circle must not keep us.
+        if parent == 0 || line.contains(&parent) {
+            break;
+        }
+        line.push(parent);
+    }
+    line
+}
+
+/// Without `/proc` nobody is known.
+#[cfg(not(target_os = "linux"))]
+pub fn ancestors(pid: u32) -> Vec<u32> {
+    vec![pid]
+}
+
 /// Returns every process whose line of parents leads to `pid`, nearest first.
 #[cfg(target_os = "linux")]
 pub fn descendants(pid: u32) -> Vec<Pid> {

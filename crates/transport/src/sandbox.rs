@@ -98,6 +98,12 @@ impl Sandbox {
         }
     }
 
+    /// Whether a path lies directly beside something hidden, where landlock lets nothing new be made.
+    pub fn is_beside_hidden(&self, path: &Path) -> bool {
+        self.tool == SandboxTool::Landlock
+            && path.parent().is_some_and(|folder| self.hidden.iter().any(|hidden| hidden.starts_with(folder)))
+    }
+
     /// Returns the keeper's arguments for this sandbox.
     pub(crate) fn to_args(&self) -> Vec<OsString> {
         let mut args: Vec<OsString> = vec!["--sandbox".into(), self.tool.as_str().into()];

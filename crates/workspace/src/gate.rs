@@ -15,6 +15,7 @@ use crate::boundary::Folder;
 use crate::helper::Helper;
 use crate::{CanonicalRoot, TrustStore};
 
+mod descent;
 mod environment;
 mod lookup;
 mod record;
@@ -22,11 +23,12 @@ mod revocation;
 mod sandbox;
 mod untrusted;
 
+pub use descent::child_above;
 pub use lookup::{ProgramQuery, ProgramSource, ResolvedProgram, find_program};
 pub use record::{SweepReport, sweep};
 pub use sandbox::{NetworkSetting, SandboxMode, SandboxRules, SandboxSettings, SandboxState};
 
-use sandbox::Confined;
+use sandbox::{Confined, Surroundings, TemporaryFolder};
 
 /// What a child is, which decides what it may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,6 +191,8 @@ struct KeptChild {
     /// Whether it was allowed only because the root was trusted.
     needs_trust: bool,
     kill: KillSwitch,
+    /// Nothing where processes cannot be told apart.
+    keeper: Option<record::Process>,
 }
 
 impl SpawnGate {
@@ -222,6 +226,15 @@ impl SpawnGate {
             Some(settings) => settings.state(Confined { root, kind, label }),
             None => SandboxState::Off,
         }
+    }
+
+    /// Whether the confined children of a workspace may not read a path, or something below it. It must be without links.
+    pub fn hides(&self, root: &CanonicalRoot, path: &Path) -> bool {
+        let Some(settings) = self.shared.sandbox.get() else { return false };
+        settings.hidden(root, &self.shared.parent_env, &self.shared.data_dir).iter().any(|hidden| {
+            let touches = |hidden: &Path| path.starts_with(hidden) || hidden.starts_with(path);
+            touches(hidden) || hidden.canonicalize().is_ok_and(|real| touches(&real))
+        })
     }
 
     /// Tells the gate of a workspace, so that no PATH leads into it. A spawn does this by itself.
@@ -264,14 +277,20 @@ impl SpawnGate {
             untrusted::check(&request, &program, &cwd)?;
         }
         let folder = start_folder(&request, root_folder.as_ref(), &cwd).map_err(no_cwd)?;
-        let env = environment::of_child(
+        let mut env = environment::of_child(
             request.kind,
             &self.shared.parent_env,
             &self.child_path(&request, trusted),
             &request.pass_env,
             &request.env,
         );
-        let sandbox = self.sandbox(&request, &program, &env)?;
+        let (sandbox, temporary) = match self.sandbox(&request, &program, &env)? {
+            Some((sandbox, temporary)) => (Some(sandbox), temporary),
+            None => (None, None),
+        };
+        if let Some(temporary) = &temporary {
+            temporary.announce(request.kind, &mut env);
+        }
         let spec = ChildSpec {
             label: request.label.clone(),
             program: request.program,
@@ -283,12 +302,16 @@ impl SpawnGate {
             sandbox,
         };
         let child = spawn(&self.shared.keeper, spec)?;
-        record::keep(&self.shared.data_dir, &child);
+        record::keep(&self.shared.data_dir, &child, temporary.as_ref().map(TemporaryFolder::path));
+        if let Some(temporary) = temporary {
+            temporary.keep_until(child.exit_watch());
+        }
         self.guard(KeptChild {
             root: request.root,
             label: request.label,
             needs_trust: trusted,
             kill: child.kill_switch(),
+            keeper: record::Process::of(child.keeper_pid()),
         });
         Ok(child)
     }
@@ -299,19 +322,31 @@ impl SpawnGate {
         request: &SpawnRequest,
         program: &Path,
         env: &BTreeMap<OsString, OsString>,
-    ) -> Result<Option<Sandbox>, GateError> {
+    ) -> Result<Option<(Sandbox, Option<TemporaryFolder>)>, GateError> {
         let child = Confined { root: &request.root, kind: request.kind, label: &request.label };
         let Some(settings) = self.shared.sandbox.get() else { return Ok(None) };
+        let refused = |reason| {
+            let setting = if request.kind == ChildKind::Agent { "agents" } else { "languageServers" };
+            GateError::Sandbox { label: request.label.clone(), reason, setting }
+        };
         match settings.state(child) {
             SandboxState::Off | SandboxState::OffBecause(_) => Ok(None),
             SandboxState::InForce { mode, tool } => {
-                let places = (program, self.shared.data_dir.as_path());
-                Ok(Some(settings.sandbox(child, (mode, tool), env, places)))
+                let Shared { parent_env, data_dir, keeper, .. } = &*self.shared;
+                let own_program = &keeper.program;
+                let around = Surroundings { env, parent_env, program, own_program, data_dir };
+                match settings.sandbox(child, (mode, tool), around) {
+                    Ok(sandbox) => Ok(Some(sandbox)),
+                    Err(error) if settings.gives_way(child) => {
+                        tracing::warn!(label = child.label, %error, "it runs without a sandbox: it would have no temporary folder");
+                        Ok(None)
+                    }
+                    Err(error) => {
+                        Err(refused(format!("a temporary folder of its own cannot be made ({error})")))
+                    }
+                }
             }
-            SandboxState::Refused(reason) => {
-                let setting = if request.kind == ChildKind::Agent { "agents" } else { "languageServers" };
-                Err(GateError::Sandbox { label: request.label.clone(), reason, setting })
-            }
+            SandboxState::Refused(reason) => Err(refused(reason)),
         }
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chartroom_transport::{ChildSpec, Exit, Keeper, process, spawn};
-use chartroom_workspace::gate::{SweepReport, sweep};
+use chartroom_workspace::gate::{SweepReport, child_above, sweep};
 use chartroom_workspace::{
     CanonicalRoot, ChildKind, GateError, ProgramQuery, ProgramSource, SpawnGate, SpawnRequest, TrustStore,
 };
@@ -371,6 +371,31 @@ async fn a_child_is_recorded_while_it_lives() {
         }
     };
     tokio::time::timeout(LIMIT, removed).await.expect("the record is removed");
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn what_runs_below_a_child_is_known_also_as_a_daemon() {
+    let fixture = fixture(&[]).trusted();
+    assert!(!fixture.gate.has_children());
+    // Its parent has ended, and it has a session of its own.
+    let script = "(setsid sleep 1000 & echo $!); sleep 1000";
+    let mut child = fixture.gate.spawn(fixture.shell(ChildKind::Agent, script)).unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).await.unwrap();
+    let daemon: u32 = line.trim().parse().unwrap();
+    let label = Some(child.label().to_owned());
+    for pid in [daemon, child.started().await.unwrap()] {
+        assert_eq!(fixture.gate.child_above(pid), label);
+        assert_eq!(child_above(&fixture.data(), pid), label, "another process knows it by its record");
+        assert!(fixture.gate.below_children().contains(&pid));
+    }
+    assert_eq!(fixture.gate.child_above(std::process::id()), None);
+    // Whoever runs as the user can remove the record; the gate does not need it for its own.
+    fs::remove_dir_all(fixture.data().join("run")).unwrap();
+    assert_eq!((fixture.gate.child_above(daemon), child_above(&fixture.data(), daemon)), (label, None));
+    child.end(Duration::ZERO).await;
+    assert!(!fixture.gate.has_children() && fixture.gate.child_above(daemon).is_none());
 }
 
 #[tokio::test]

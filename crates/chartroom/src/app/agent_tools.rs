@@ -11,6 +11,7 @@ use chartroom_workspace::gate::{SandboxMode, SandboxState};
 use chartroom_workspace::{CanonicalRoot, ChildKind, SpawnGate, boundary};
 use serde_json::{Value, json};
 
+use super::bridge::Bridge;
 use super::language::UsedServices;
 use crate::after_edit::{self, Mutation};
 use crate::data::DataFolder;
@@ -33,6 +34,8 @@ pub(super) struct AgentToolsParts {
     pub(super) environment: Vec<(String, String)>,
     /// Knows in which sandbox an agent runs.
     pub(super) gate: SpawnGate,
+    /// Where confined agents find their tools; without it those that start MCP servers themselves have none.
+    pub(super) bridges: Option<PathBuf>,
 }
 
 impl AgentToolsParts {
@@ -51,7 +54,6 @@ impl AgentToolsParts {
                 "args": ["mcp", "--root", root.as_path()],
                 "env": self.environment.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect::<Vec<_>>(),
             });
-            let index = self.index.clone();
             let sandbox = match self.gate.sandbox_state(&root, ChildKind::Agent, SERVER) {
                 SandboxState::InForce { mode, .. } => mode,
                 SandboxState::Off | SandboxState::OffBecause(_) | SandboxState::Refused(_) => {
@@ -59,22 +61,75 @@ impl AgentToolsParts {
                 }
             };
             let tools = ToolServer::new(Arc::new(tools));
-            Some(Arc::new(SessionTools { root, tools, lsp, index, own_server, sandbox }))
+            let (index, gate) = (self.index.clone(), self.gate.clone());
+            let answers = Arc::new(Answers { root, tools, index, gate, sandbox });
+            let (own_server, bridge) = match (sandbox, &self.bridges) {
+                (SandboxMode::Off, _) => (Some(own_server), None),
+                (_, None) => (None, None),
+                (_, Some(folder)) => match Bridge::open(folder, answers.clone()) {
+                    Ok(bridge) => (Some(bridge.server(SERVER, &self.program)), Some(bridge)),
+                    Err(error) => {
+                        tracing::warn!(%error, "an agent in a sandbox is without tools of ours");
+                        (None, None)
+                    }
+                },
+            };
+            Some(Arc::new(SessionTools { answers, lsp, own_server, _bridge: bridge }))
         })
     }
 }
 
 /// What one session has.
 struct SessionTools {
+    answers: Arc<Answers>,
+    lsp: LspHandle,
+    /// How an agent that starts its MCP servers itself comes to the tools.
+    own_server: Option<Value>,
+    _bridge: Option<Bridge>,
+}
+
+/// Answers what an agent asks of the tools of its session.
+pub(super) struct Answers {
     root: CanonicalRoot,
     tools: ToolServer,
-    lsp: LspHandle,
     index: IndexService,
-    own_server: Value,
+    gate: SpawnGate,
     sandbox: SandboxMode,
 }
 
-impl SessionTools {
+impl Answers {
+    /// Answers one message of MCP; nothing for a notification.
+    pub(super) async fn answer(&self, message: Value) -> Option<Value> {
+        if message["method"] == "tools/call"
+            && let Some(text) = self.refusal(&message)
+        {
+            let result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
+            return Some(json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
+        }
+        self.tools.answer(message).await
+    }
+
+    /// Says why a call is not answered: the tools run here, outside of the agent's sandbox, and must not read for it what it
+    /// may not read itself.
+    fn refusal(&self, message: &Value) -> Option<&'static str> {
+        let tool = message.pointer("/params/name").and_then(Value::as_str).unwrap_or_default();
+        let input = message.pointer("/params/arguments")?;
+        match self.sandbox {
+            SandboxMode::Off => None,
+            SandboxMode::Workspace => (!paths_are(input, &|path| self.is_seen(path)))
+                .then_some("this agent's sandbox hides that path, or there is none"),
+            SandboxMode::Strict => (!stays_inside(&self.root, input) || !self.codebase_is_own(tool, input))
+                .then_some("this agent's sandbox is strict: the tools see its own project only"),
+        }
+    }
+
+    /// Whether an agent in *workspace* may read a path with all below it: to index a home would be to read its keys.
+    fn is_seen(&self, path: &str) -> bool {
+        boundary::inside(&self.root, Path::new(path)).is_ok()
+            || (self.root.as_path().join(path).canonicalize())
+                .is_ok_and(|real| !self.gate.hides(&self.root, &real))
+    }
+
     /// Tells whether what a tool says of a codebase is of this project alone. A codebase may be a folder around it, and
     /// these two tools take their file from there.
     fn codebase_is_own(&self, tool: &str, input: &Value) -> bool {
@@ -94,18 +149,7 @@ impl AgentTools for SessionTools {
     }
 
     async fn mcp_message(&self, _server: &str, message: Value) -> Option<Value> {
-        // The tools run here, outside of the agent's sandbox: they must not read for it what it may not read itself.
-        let leads_out = || {
-            let tool = message.pointer("/params/name").and_then(Value::as_str).unwrap_or_default();
-            let input = message.pointer("/params/arguments");
-            input.is_some_and(|input| !stays_inside(&self.root, input) || !self.codebase_is_own(tool, input))
-        };
-        if self.sandbox == SandboxMode::Strict && message["method"] == "tools/call" && leads_out() {
-            let text = "this agent's sandbox is strict: the tools see its own project only";
-            let result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
-            return Some(json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
-        }
-        self.tools.answer(message).await
+        self.answers.answer(message).await
     }
 
     async fn after_tool(&self, use_of_tool: ToolUse) -> Option<String> {
@@ -119,30 +163,34 @@ impl AgentTools for SessionTools {
     fn needs_no_permission(&self, tool_name: &str, input: &Value) -> bool {
         let name = tool_name.strip_prefix("mcp__").and_then(|name| name.strip_prefix(SERVER));
         name.and_then(|name| name.strip_prefix("__")).is_some_and(|name| {
-            Toolbox::only_reads(name) && stays_inside(&self.root, input) && self.codebase_is_own(name, input)
+            let Answers { root, .. } = &*self.answers;
+            Toolbox::only_reads(name)
+                && stays_inside(root, input)
+                && self.answers.codebase_is_own(name, input)
         })
     }
 
     fn acp_mcp_servers(&self) -> Vec<Value> {
-        // Our program would be inside of the agent's sandbox, where our own data is out of reach.
-        if self.sandbox != SandboxMode::Off {
-            return Vec::new();
-        }
-        vec![self.own_server.clone()]
+        self.own_server.iter().cloned().collect()
     }
 }
 
 /// Tells whether every path in a tool's arguments is in the agent's own project: the index may hold others of the user's,
 /// and those are not read without asking.
 fn stays_inside(root: &CanonicalRoot, input: &Value) -> bool {
+    // A relative one as well: a link of the project's may lead anywhere.
+    paths_are(input, &|path| boundary::inside(root, Path::new(path)).is_ok())
+}
+
+/// Tells whether every text in a tool's arguments that may be a path is as it should be.
+fn paths_are(input: &Value, fine: &dyn Fn(&str) -> bool) -> bool {
     let words = |key: &str| ["query", "symbol"].contains(&key);
     match input {
         Value::Object(object) => {
-            object.iter().all(|(key, value)| words(key) && value.is_string() || stays_inside(root, value))
+            object.iter().all(|(key, value)| words(key) && value.is_string() || paths_are(value, fine))
         }
-        Value::Array(values) => values.iter().all(|value| stays_inside(root, value)),
-        // A relative one as well: a link of the project's may lead anywhere.
-        Value::String(text) => boundary::inside(root, Path::new(text)).is_ok(),
+        Value::Array(values) => values.iter().all(|value| paths_are(value, fine)),
+        Value::String(text) => fine(text),
         Value::Null | Value::Bool(_) | Value::Number(_) => true,
     }
 }
@@ -196,6 +244,7 @@ mod tests {
             program: "/opt/chartroom".into(),
             environment: vec![("CHARTROOM_HOME".into(), "/data".into())],
             gate,
+            bridges: Some(home.to_owned()),
         };
         std::fs::create_dir_all(home.join(project)).unwrap();
         (parts.for_each_session()(&home.join(project)).unwrap(), index)
@@ -281,6 +330,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn other_codebases_of_the_user_are_counted_and_not_named() {
+        let home = tempfile::tempdir().unwrap();
+        let (tools, index) = session_tools_and_index(home.path(), "project");
+        for name in ["project", "private"] {
+            std::fs::create_dir_all(home.path().join(name)).unwrap();
+            let path = home.path().join(name).display().to_string();
+            index.finish(index.manage(ManageIndexParams::new(ManageAction::Create, path)).await).await;
+        }
+        let call = json!({ "jsonrpc": "2.0", "id": 4, "method": "tools/call",
+            "params": { "name": "list_codebases", "arguments": {} } });
+        let answer = tools.mcp_message(SERVER, call).await.unwrap();
+        assert_eq!(answer["result"]["structuredContent"]["total"], 1, "{answer}");
+        let text = answer.to_string();
+        assert!(!text.contains("private") && text.contains("1 more are tracked outside"), "{text}");
+    }
+
+    #[tokio::test]
     async fn a_codebase_around_the_project_is_not_read_unasked() {
         let home = tempfile::tempdir().unwrap();
         let (tools, index) = session_tools_and_index(home.path(), "around/project");
@@ -298,7 +364,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_tools_read_nothing_for_a_strict_agent_that_it_may_not_read_itself() {
+    async fn the_tools_read_nothing_for_a_confined_agent_that_it_may_not_read_itself() {
         let home = tempfile::tempdir().unwrap();
         let call = |path: &str| {
             json!({ "jsonrpc": "2.0", "id": 4, "method": "tools/call",
@@ -309,12 +375,47 @@ mod tests {
             (SandboxMode::Strict, "../data", true),
             (SandboxMode::Strict, "src/a.rs", false),
             (SandboxMode::Workspace, "/etc/passwd", false),
+            (SandboxMode::Workspace, "../data", true),
+            (SandboxMode::Workspace, "..", true),
+            (SandboxMode::Off, "../data", false),
         ] {
             let (tools, _) = session_tools_in(home.path(), "project", mode);
             let answer = tools.mcp_message(SERVER, call(path)).await.unwrap().to_string();
-            assert_eq!(answer.contains("sandbox is strict"), refused, "{mode:?} {path}: {answer}");
-            assert!(tools.acp_mcp_servers().is_empty());
+            assert_eq!(answer.contains("this agent's sandbox"), refused, "{mode:?} {path}: {answer}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_confined_acp_agent_comes_to_the_same_tools_by_a_socket_and_a_key() {
+        use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+        let home = tempfile::tempdir().unwrap();
+        let (tools, _) = session_tools_in(home.path(), "project", SandboxMode::Strict);
+        let [server] = <[Value; 1]>::try_from(tools.acp_mcp_servers()).unwrap();
+        // Nothing of our data is named in there.
+        assert_eq!((&server["command"], &server["args"][1]), (&json!("/opt/chartroom"), &json!("--bridge")));
+        assert_eq!(server["env"].as_array().unwrap().len(), 1);
+        let socket = server["args"][2].as_str().unwrap().to_owned();
+        let ask = async |key: &Value, message: Value| {
+            let stream = tokio::net::UnixStream::connect(&socket).await.unwrap();
+            let (read, mut write) = stream.into_split();
+            write.write_all(format!("{key}\n{message}\n").as_bytes()).await.unwrap();
+            let mut line = String::new();
+            BufReader::new(read).read_line(&mut line).await.unwrap();
+            serde_json::from_str::<Value>(&line).ok()
+        };
+        let list = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" });
+        let key = server["env"][0]["value"].clone();
+        let listed = ask(&key, list.clone()).await.unwrap();
+        assert!(listed.to_string().contains("search_codebase"), "{listed}");
+        let read = json!({ "jsonrpc": "2.0", "id": 4, "method": "tools/call",
+            "params": { "name": "read_file", "arguments": { "path": "/etc/passwd" } } });
+        assert!(ask(&key, read).await.unwrap().to_string().contains("sandbox is strict"));
+        for wrong in [json!("no key"), json!(null), list.clone()] {
+            assert_eq!(ask(&wrong, list.clone()).await, None, "{wrong}");
+        }
+        // It ends with the session.
+        drop(tools);
+        assert!(!Path::new(&socket).exists());
     }
 
     #[tokio::test]

@@ -11,8 +11,15 @@ use crate::config::{
 };
 
 /// Returns the settings of a gate on this system.
-pub(super) fn settings(config: &SandboxConfig) -> SandboxSettings {
-    settings_on(config, SandboxSupport::of_this_system(), dirs::home_dir().as_deref())
+pub(super) fn settings(config: &SandboxConfig, bridges: Option<PathBuf>) -> SandboxSettings {
+    let settings = settings_on(config, SandboxSupport::of_this_system(), dirs::home_dir().as_deref());
+    SandboxSettings { shown: bridges.into_iter().collect(), ..settings }
+}
+
+/// Whether the agents of any project are in a sandbox.
+pub(super) fn confines_agents(config: &SandboxConfig) -> bool {
+    let of_projects = config.projects.values().map(|project| project.agents);
+    of_projects.chain([config.agents]).flatten().any(|word| word != SandboxWord::Off)
 }
 
 fn settings_on(config: &SandboxConfig, support: SandboxSupport, home: Option<&Path>) -> SandboxSettings {
@@ -36,6 +43,7 @@ fn settings_on(config: &SandboxConfig, support: SandboxSupport, home: Option<&Pa
         proven_servers: CONFINED_BY_DEFAULT.into_iter().map(str::to_owned).collect(),
         // It may hold the server's token.
         hidden: config::default_path().into_iter().collect(),
+        shown: Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use chartroom_protocol::lsp::{
     CheckParams, CheckResponse, FileDiagnostics, FileText, Freshness, ServerOutcome, Severity,
 };
 
-use super::{answer, trust, workspace};
+use super::{answer, settings, trust, workspace};
 use crate::exit::{Failure, Outcome};
 use crate::logs;
 
@@ -34,7 +34,7 @@ pub struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     if args.trust {
-        trust::refuse_agents()?;
+        trust::refuse_agents(settings::data()?.path())?;
     }
     let _logs = logs::to_stderr();
     let (response, limits) = workspace::within(args.root.as_deref(), async |opened| {

@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
 }
 
 fn link(data: &DataFolder) -> Result<Outcome, Failure> {
-    trust::refuse_agents()?;
+    trust::refuse_agents(data.path())?;
     let Some(origin) = data.running_server() else {
         return Err(Failure::impossible("no Chartroom is running here; start one with `chartroom serve`"));
     };

@@ -1,11 +1,12 @@
 //! `chartroom mcp`: the tools on stdio, for any MCP client.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::workspace;
+use super::{block_on, workspace};
+use crate::app::bridge;
 use crate::exit::{Failure, Outcome};
 use crate::logs;
 use crate::mcp::{Group, ToolServer};
@@ -18,10 +19,16 @@ pub struct Args {
     /// Only these groups of tools
     #[arg(long, value_delimiter = ',', value_name = "GROUPS")]
     only: Vec<Group>,
+    /// Hand on what is said to the server that gave this socket to an agent in a sandbox
+    #[arg(long, value_name = "SOCKET", hide = true, conflicts_with_all = ["root", "only"])]
+    bridge: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let _logs = logs::to_stderr();
+    if let Some(socket) = &args.bridge {
+        return cross(socket);
+    }
     // Clients end their servers by closing stdin or by a signal; either way the others who use the same language
     // service are told before it ends.
     workspace::within(args.root.as_deref(), async |opened| {
@@ -41,6 +48,18 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
             _signal = terminate.recv() => {}
             _signal = interrupt.recv() => {}
         }
+        Ok(Outcome::Done)
+    })
+}
+
+/// Nothing of ours but the socket is in reach here.
+fn cross(socket: &Path) -> Result<Outcome, Failure> {
+    let key = std::env::var(bridge::KEY).unwrap_or_default();
+    block_on(async {
+        let crossed = bridge::cross(socket, &key).await;
+        crossed.map_err(|error| {
+            Failure::impossible(format!("the server of this session is not there ({error})"))
+        })?;
         Ok(Outcome::Done)
     })
 }

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use chartroom_protocol::error::ErrorResponse;
 
 use crate::data::DataFolder;
 
@@ -35,10 +36,16 @@ fn ask(data: &DataFolder, origin: &str, method: &str, path: &str, body: &str) ->
     let mut text = String::new();
     stream.read_to_string(&mut text).context("reading the answer")?;
     let (head, body) = text.split_once("\r\n\r\n").context("the answer has no body")?;
-    anyhow::ensure!(head.starts_with("HTTP/1.1 200"), "{}", head.lines().next().unwrap_or_default());
+    anyhow::ensure!(head.starts_with("HTTP/1.1 200"), "{}", said(head, body));
     anyhow::ensure!(
         !head.to_ascii_lowercase().contains("transfer-encoding: chunked"),
         "the answer comes in pieces"
     );
     Ok(body.to_owned())
+}
+
+/// What the server says of a request that it does not take.
+fn said(head: &str, body: &str) -> String {
+    let error = serde_json::from_str::<ErrorResponse>(body).ok().map(|answer| answer.error.message);
+    error.unwrap_or_else(|| head.lines().next().unwrap_or_default().to_owned())
 }

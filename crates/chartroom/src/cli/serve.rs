@@ -36,12 +36,12 @@ pub struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
-    if args.trust {
-        trust::refuse_agents()?;
-    }
     let overrides = Overrides { host: args.host.clone(), port: args.port, token: None };
     let config = settings::load(overrides)?.config;
     let data = settings::data()?;
+    if args.trust {
+        trust::refuse_agents(data.path())?;
+    }
     let mut lock = data.lock_server().map_err(|error| Failure::impossible(error.to_string()))?;
     let _logs = logs::to_files(&data.logs())?;
     let roots = args.folders.iter().map(|folder| trust::open(folder)).collect::<Result<Vec<_>, _>>()?;

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
+use chartroom_workspace::gate::child_above;
 use chartroom_workspace::{CanonicalRoot, TrustStore};
 
 use super::{answer, settings};
@@ -33,6 +34,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     if let Some(dir) = &args.revoke {
         revoke(&store, dir)
     } else if let Some(dir) = &args.dir {
+        refuse_agents(data.path())?;
         trust(&store, dir, args.yes)
     } else {
         list(&store)
@@ -40,7 +42,6 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
 }
 
 fn trust(store: &TrustStore, dir: &Path, yes: bool) -> Result<Outcome, Failure> {
-    refuse_agents()?;
     let root = open(dir)?;
     // A script has no terminal, and says what it wants by calling us at all.
     if !yes && io::stdin().is_terminal() && io::stderr().is_terminal() {
@@ -65,10 +66,11 @@ fn ask(root: &CanonicalRoot, input: &mut impl BufRead, output: &mut impl Write) 
     Ok(["y", "yes"].contains(&line.trim().to_lowercase().as_str()))
 }
 
-/// An agent's environment carries a mark. It can be taken off, by an agent that wants to: docs/security.md says what this
-/// is worth.
-pub(super) fn refuse_agents() -> Result<(), Failure> {
-    if std::env::var_os(AGENT_MARK).is_none() {
+/// An agent's environment carries a mark, and an agent that takes it off still runs below a child of the server on this
+/// data folder. docs/security.md says what this is worth.
+pub(super) fn refuse_agents(data: &Path) -> Result<(), Failure> {
+    let is_ours = || child_above(data, std::process::id()).is_some();
+    if std::env::var_os(AGENT_MARK).is_none() && !is_ours() {
         return Ok(());
     }
     Err(Failure::impossible(

@@ -14,6 +14,7 @@ use super::access::{DEVICE_LIFE, DeviceId};
 use super::coding::{Accepted, compress};
 use super::error::{ApiError, shape};
 use super::guard::{Caller, Guard, Pass, Refusal};
+use super::peer::Connection;
 use super::places::Place;
 use super::{headers, limits, page, routes};
 use crate::app::App;
@@ -43,6 +44,9 @@ impl Door {
         let accepted = Accepted::read(request.headers());
         let (parts, body) = request.into_parts();
         let answer = match self.guard.judge(&parts) {
+            Ok(Pass::Inside(Caller::Script)) if self.is_a_childs(&parts.extensions).await => {
+                refuse(Refusal::ChildOfOurs, &parts.headers, &path)
+            }
             Ok(Pass::Inside(caller)) => {
                 if matches!(caller, Caller::Script | Caller::Browser(_)) {
                     self.keep_place(&parts.extensions).await;
@@ -59,6 +63,14 @@ impl Door {
         tracing::debug!(%method, path, status, elapsed_ms = started.elapsed().as_millis() as u64, "answered");
         ::metrics::counter!("chartroom_http_requests_total", "status" => status.to_string()).increment(1);
         answer
+    }
+
+    /// Whether an agent or a language server has found the token. The page's key is kept by the browser.
+    async fn is_a_childs(&self, extensions: &Extensions) -> bool {
+        match extensions.get::<Connection>() {
+            Some(connection) => connection.is_a_childs(self.app.gate()).await,
+            None => false,
+        }
     }
 
     /// The connection of whoever has shown a key is no stranger's any more.

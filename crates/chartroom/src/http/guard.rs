@@ -61,6 +61,8 @@ pub(super) enum Refusal {
     NoKey,
     /// The cookie is known, but the page that asks has no key or another one's.
     NoPageKey,
+    /// The token is in the hands of a process that we have started ourselves.
+    ChildOfOurs,
     NotJson,
 }
 
@@ -268,6 +270,11 @@ impl From<Refusal> for ApiError {
                 StatusCode::UNAUTHORIZED,
                 ErrorCode::Unauthorized,
                 "the cookie alone opens nothing; open the link that `chartroom link` prints in this browser",
+            ),
+            Refusal::ChildOfOurs => (
+                StatusCode::FORBIDDEN,
+                ErrorCode::ForbiddenProcess,
+                "an agent that Chartroom started, and what it starts, cannot speak as the user; do it on the page or in a terminal of your own",
             ),
             Refusal::NotJson => (
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,

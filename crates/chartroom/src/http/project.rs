@@ -80,7 +80,7 @@ pub(super) async fn remove(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Trusts a project's folder, or takes trust back. Only a person may: agents have neither token nor cookie.
+/// Trusts a project's folder, or takes trust back. Only a person may: the token is refused to what we have started.
 #[utoipa::path(post, path = "/api/project/{project_id}/trust", tag = "projects",
     params(("project_id" = String, Path)), request_body = TrustParams, responses(
     (status = 200, body = Project),

@@ -22,7 +22,7 @@ impl Secret {
         &self.0
     }
 
-    pub(super) fn matches(&self, given: &str) -> bool {
+    pub(crate) fn matches(&self, given: &str) -> bool {
         self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
 

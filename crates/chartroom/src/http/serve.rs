@@ -15,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::peer::Connection;
 use super::places::{Bounds, Place, Places};
 use super::{Door, limits};
 use crate::app::App;
@@ -55,8 +56,9 @@ async fn serve(
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!("a socket will wait for full packets: {error}");
         }
+        let connection = Connection::new(peer, stream.local_addr().unwrap_or(address));
         let (door, closing) = (door.clone(), app.closing().clone());
-        tokio::spawn(serve_connection(stream, door, closing, entrance.take(peer.ip())));
+        tokio::spawn(serve_connection(stream, door, closing, (connection, entrance.take(peer.ip()))));
     }
 
     drop((listener, entrance));
@@ -71,17 +73,22 @@ async fn serve(
 
 /// Answers one connection's requests until it ends, until its place is wanted, or until the server closes and the current
 /// one is answered.
-async fn serve_connection<S>(stream: S, door: Arc<Door>, closing: CancellationToken, place: Place)
-where
+async fn serve_connection<S>(
+    stream: S,
+    door: Arc<Door>,
+    closing: CancellationToken,
+    (connection, place): (Connection, Place),
+) where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let of_requests = place.clone();
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let (door, place) = (door.clone(), of_requests.clone());
+        let (door, place, connection) = (door.clone(), of_requests.clone(), connection.clone());
         async move {
             let _answering = place.answer();
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(place);
+            request.extensions_mut().insert(connection);
             Ok::<_, Infallible>(door.answer(request).await)
         }
     });

@@ -62,17 +62,31 @@ impl Stage {
     }
 
     fn over(project: Project, folder: &Path, config: &str) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        // A server that is killed leaves its scratch files: here they go with the test.
+        let scratch = data.path().join("scratch");
+        std::fs::create_dir_all(&scratch).unwrap();
+        Self::placed(project, folder, config, (data, &[("TMPDIR", scratch)]))
+    }
+
+    /// With the data folder and the variables of the test's choice.
+    pub(crate) fn placed(
+        project: Project,
+        folder: &Path,
+        config: &str,
+        (data, variables): (TempDir, &[(&str, PathBuf)]),
+    ) -> Self {
         let mut config: LspConfig = serde_json::from_str(config).unwrap();
         // The machine that runs this may be busy with everything else.
         config.first_touch_timeout = 240_000;
         config.diagnostic_timeout = 120_000;
-        let data = tempfile::tempdir().unwrap();
         let trust = Arc::new(TrustStore::open(data.path()).unwrap());
         let root = CanonicalRoot::open(folder).unwrap();
         let keeper = Keeper { program: fakes::keeper(), args: Vec::new() };
+        let mut env = environment(folder);
+        env.extend(variables.iter().map(|(name, value)| ((*name).into(), value.into())));
         let gate =
-            SpawnGate::with_environment(keeper, trust.clone(), data.path(), environment(folder, data.path()))
-                .with_sandbox(sandbox());
+            SpawnGate::with_environment(keeper, trust.clone(), data.path(), env).with_sandbox(sandbox());
         let launcher = Arc::new(GateLauncher::new(gate, root.clone()));
         let orchestrator = Orchestrator::new(root.clone(), config, launcher);
         Self { project, orchestrator, root, trust, _data: data }
@@ -179,7 +193,7 @@ fn link_all(from: &Path, to: &Path) {
 }
 
 /// The environment of a careless user, whose PATH leads into the workspace before it leads anywhere else.
-fn environment(folder: &Path, data: &Path) -> BTreeMap<OsString, OsString> {
+fn environment(folder: &Path) -> BTreeMap<OsString, OsString> {
     let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     // What a test run sets for itself is not the user's environment.
     env.retain(|name, _| !name.to_string_lossy().starts_with("CARGO_") || name == "CARGO_HOME");
@@ -187,9 +201,5 @@ fn environment(folder: &Path, data: &Path) -> BTreeMap<OsString, OsString> {
         vec!["".into(), ".".into(), folder.to_owned(), test_tools::dir().join("py/bin")];
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     env.insert("PATH".into(), std::env::join_paths(path).unwrap());
-    // A server that is killed leaves its scratch files: here they go with the test.
-    let scratch = data.join("scratch");
-    std::fs::create_dir_all(&scratch).unwrap();
-    env.insert("TMPDIR".into(), scratch.into());
     env
 }

@@ -64,11 +64,19 @@ impl AcpProvider {
     ) -> Result<ProviderSession, ProviderError> {
         let command = &self.config.command;
         let child = command.launch(&self.gate, project_dir, Vec::new())?;
+        let tools = self.config.agent_tools.as_ref().and_then(|make| make(project_dir));
+        let mcp_servers = tools.as_ref().map(|tools| tools.acp_mcp_servers()).unwrap_or_default();
+        // It asks for them as long as it lives.
+        let exit = child.exit_watch();
+        tokio::spawn(async move {
+            exit.wait().await;
+            drop(tools);
+        });
         let session = process::start(
             child,
             command.cli_type.as_str(),
             project_dir,
-            self.mcp_servers(project_dir),
+            mcp_servers,
             beginning,
             self.config.timeouts,
         )
@@ -80,11 +88,6 @@ impl AcpProvider {
             session.handle.set_mode(mode).await?;
         }
         Ok(session)
-    }
-
-    fn mcp_servers(&self, project_dir: &Path) -> Vec<Value> {
-        let agent_tools = self.config.agent_tools.as_ref().and_then(|make| make(project_dir));
-        agent_tools.map(|agent_tools| agent_tools.acp_mcp_servers()).unwrap_or_default()
     }
 }
 

@@ -12,6 +12,9 @@ use chartroom_transport::{Child, process};
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 
+use super::descent::LivingChild;
+use super::sandbox::remove_left;
+
 /// How long a keeper that is told to end gets before it is killed together with all below it.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -21,19 +24,26 @@ struct Record {
     label: String,
     keeper: Process,
     owner: Process,
+    /// A folder that goes with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    temporary: Option<PathBuf>,
 }
 
 /// A process that cannot be mistaken for a later one with the same pid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Process {
+pub(super) struct Process {
     pid: u32,
     start_time: u64,
 }
 
 impl Process {
-    fn of(pid: u32) -> Option<Self> {
+    pub(super) fn of(pid: u32) -> Option<Self> {
         process::start_time(pid).map(|start_time| Process { pid, start_time })
+    }
+
+    pub(super) fn pid(self) -> u32 {
+        self.pid
     }
 
     fn is_alive(self) -> bool {
@@ -51,10 +61,11 @@ pub struct SweepReport {
 }
 
 /// Records a child for as long as it lives. Failing to is logged: it only weakens the sweep.
-pub(super) fn keep(data_dir: &Path, child: &Child) {
+pub(super) fn keep(data_dir: &Path, child: &Child, temporary: Option<&Path>) {
     let pids = (Process::of(child.keeper_pid()), Process::of(std::process::id()));
     let (Some(keeper), Some(owner)) = pids else { return };
-    let record = Record { label: child.label().to_owned(), keeper, owner };
+    let label = child.label().to_owned();
+    let record = Record { label, keeper, owner, temporary: temporary.map(Path::to_owned) };
     match write(data_dir, &record) {
         Ok(path) => {
             let exit = child.exit_watch();
@@ -72,16 +83,9 @@ pub(super) fn keep(data_dir: &Path, child: &Child) {
 /// Ends what an older run has left behind. Call it once, at start, before anything is spawned.
 pub fn sweep(data_dir: &Path) -> SweepReport {
     let mut report = SweepReport::default();
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(run_dir(data_dir))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-        .collect();
-    paths.sort();
-    for path in paths {
-        let record = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Record>(&text).ok());
+    for path in paths(data_dir) {
+        let record = read(&path);
+        let temporary = record.as_ref().and_then(|record| record.temporary.clone());
         match record {
             Some(record) if record.owner.is_alive() => continue,
             Some(record) if record.keeper.is_alive() => {
@@ -91,11 +95,37 @@ pub fn sweep(data_dir: &Path) -> SweepReport {
             }
             Some(_) | None => report.stale += 1,
         }
+        if let Some(temporary) = temporary {
+            remove_left(&temporary);
+        }
         if let Err(error) = std::fs::remove_file(&path) {
             tracing::warn!(path = %path.display(), %error, "a stale record cannot be removed");
         }
     }
     report
+}
+
+/// Returns the children of this data folder that run now.
+pub(super) fn living(data_dir: &Path) -> Vec<LivingChild> {
+    let records = paths(data_dir).into_iter().filter_map(|path| read(&path));
+    let living = records.filter(|record| record.keeper.is_alive());
+    living.map(|record| LivingChild { label: record.label, keeper: record.keeper }).collect()
+}
+
+fn paths(data_dir: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(run_dir(data_dir))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .collect();
+    paths.sort();
+    paths
+}
+
+fn read(path: &Path) -> Option<Record> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }
 
 fn run_dir(data_dir: &Path) -> PathBuf {

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use chartroom_transport::sandbox::{Network, Sandbox, SandboxSupport, SandboxTool};
@@ -14,8 +15,11 @@ use super::ChildKind;
 use crate::CanonicalRoot;
 
 mod folders;
+mod names;
+mod temporary;
 
 use folders::Folders;
+pub(super) use temporary::{TemporaryFolder, remove_left};
 
 /// How much a child is kept from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,6 +87,8 @@ pub struct SandboxSettings {
     pub proven_servers: BTreeSet<String>,
     /// Hidden beside the known secrets, e.g. the folder of our own config.
     pub hidden: Vec<PathBuf>,
+    /// Read by every confined child, e.g. the folder of the sockets of our tools.
+    pub shown: Vec<PathBuf>,
 }
 
 /// What a child's sandbox is, for people.
@@ -122,6 +128,21 @@ pub(super) struct Confined<'a> {
     pub(super) label: &'a str,
 }
 
+/// What a sandbox is put together from, beside the user's rules.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Surroundings<'a> {
+    /// What the child will have.
+    pub(super) env: &'a BTreeMap<OsString, OsString>,
+    /// What we have.
+    pub(super) parent_env: &'a BTreeMap<OsString, OsString>,
+    /// What it runs, without links.
+    pub(super) program: &'a Path,
+    /// What we are ourselves.
+    pub(super) own_program: &'a Path,
+    /// Our own data.
+    pub(super) data_dir: &'a Path,
+}
+
 impl SandboxSettings {
     fn rules_of(&self, root: &CanonicalRoot) -> &SandboxRules {
         // The nearest folder that the user has named counts for what is below it.
@@ -153,47 +174,76 @@ impl SandboxSettings {
         }
     }
 
-    /// Puts a child's sandbox together. `env` is what it will have, `program` what it runs, without links.
+    /// Puts a child's sandbox together, with a temporary folder of its own where it needs one.
     pub(super) fn sandbox(
         &self,
         child: Confined<'_>,
         (mode, tool): (SandboxMode, SandboxTool),
-        env: &BTreeMap<OsString, OsString>,
-        (program, data_dir): (&Path, &Path),
-    ) -> Sandbox {
+        around: Surroundings<'_>,
+    ) -> io::Result<(Sandbox, Option<TemporaryFolder>)> {
         let rules = self.rules_of(child.root);
-        let folders = Folders::of(env);
+        let folders = Folders::of(around.env);
+        let mut hidden = self.hidden(child.root, around.parent_env, around.data_dir);
+        // A child's own variables may name more than ours.
+        hidden.extend(folders.secrets(child.root.as_path()).into_iter().filter(|path| !rules.allows(path)));
+        hidden.sort();
+        hidden.dedup();
+        let temporary = TemporaryFolder::if_needed(&folders, &hidden)?;
         let own = match child.kind {
             ChildKind::Agent => folders.of_agent(child.label),
             _ => Vec::new(),
         };
-        let caches = folders.caches();
-        folders.make(own.iter().chain(caches.first()));
+        folders.make_own(&own);
         let mut write = vec![child.root.as_path().to_owned()];
         write.extend(folders.temporary());
+        write.extend(temporary.iter().map(|folder| folder.path().to_owned()));
         write.extend(own);
         if mode == SandboxMode::Workspace || child.kind == ChildKind::LanguageServer {
-            write.extend(caches);
+            folders.make_caches(child.label);
+            write.extend(folders.caches());
         }
         write.extend(rules.allow_write.iter().cloned());
         let mut read = match mode {
-            SandboxMode::Strict => folders.needed_to_run(program),
+            SandboxMode::Strict => {
+                let mut needed = folders.needed_to_run(around.program);
+                // An agent starts our own program for its tools.
+                needed.push(around.own_program.to_owned());
+                needed
+            }
             SandboxMode::Off | SandboxMode::Workspace => vec![PathBuf::from("/")],
         };
+        read.extend(self.shown.iter().cloned());
         read.extend(rules.allow_read.iter().cloned());
-        let allowed = |path: &PathBuf| rules.allow_read.contains(path) || rules.allow_write.contains(path);
-        let mut hidden = folders.secrets();
-        hidden.extend(self.hidden.iter().cloned());
-        hidden.retain(|path| !allowed(path));
-        // Whoever may read this could speak to us as the user, whatever the config allows.
-        hidden.push(data_dir.to_owned());
         let network = match rules.network_in(mode) {
             NetworkSetting::All => Network::All,
             NetworkSetting::None => Network::Ports(Vec::new()),
-            NetworkSetting::Agent => Network::Ports(folders::ports(env)),
+            NetworkSetting::Agent => Network::Ports(folders::ports(around.env)),
             NetworkSetting::Ports(ports) => Network::Ports(ports.clone()),
         };
-        Sandbox { tool, read, write, hidden, network, apart: mode == SandboxMode::Strict }
+        Ok((Sandbox { tool, read, write, hidden, network, apart: mode == SandboxMode::Strict }, temporary))
+    }
+
+    /// Returns what a confined child of this project does not read.
+    ///
+    /// A child does not get the variables that name its user's keys: they are read from ours.
+    pub(super) fn hidden(
+        &self,
+        root: &CanonicalRoot,
+        parent_env: &BTreeMap<OsString, OsString>,
+        data_dir: &Path,
+    ) -> Vec<PathBuf> {
+        let rules = self.rules_of(root);
+        let mut hidden = Folders::of(parent_env).secrets(root.as_path());
+        hidden.extend(self.hidden.iter().cloned());
+        hidden.retain(|path| !rules.allows(path));
+        // Whoever may read this could speak to us as the user, whatever the config allows.
+        hidden.push(data_dir.to_owned());
+        hidden
+    }
+
+    /// Whether a sandbox that cannot be had gives way: nobody has asked for it.
+    pub(super) fn gives_way(&self, child: Confined<'_>) -> bool {
+        child.kind == ChildKind::LanguageServer && self.rules_of(child.root).language_servers.is_none()
     }
 
     /// Says why this system cannot enforce it.
@@ -219,6 +269,10 @@ impl SandboxSettings {
 }
 
 impl SandboxRules {
+    fn allows(&self, path: &PathBuf) -> bool {
+        self.allow_read.contains(path) || self.allow_write.contains(path)
+    }
+
     fn network_in(&self, mode: SandboxMode) -> &NetworkSetting {
         match (&self.network, mode) {
             (Some(network), _) => network,

@@ -31,7 +31,8 @@ fn connect() -> Client {
     let (pipe, far_end) = tokio::io::duplex(64 * 1024);
     let closing = CancellationToken::new();
     let place = Places::new(Bounds::default()).1.take([127, 0, 0, 1].into());
-    let server = tokio::spawn(serve_connection(far_end, door, closing.clone(), place));
+    let connection = Connection::new("127.0.0.1:1".parse().unwrap(), "127.0.0.1:4747".parse().unwrap());
+    let server = tokio::spawn(serve_connection(far_end, door, closing.clone(), (connection, place)));
     Client { pipe, closing, server, _home: home }
 }
 

@@ -23,9 +23,10 @@ fn status(code: ErrorCode) -> StatusCode {
         | ErrorCode::InvalidRequest
         | ErrorCode::InvalidStreamEvent => StatusCode::BAD_REQUEST,
         ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,
-        ErrorCode::WorkspaceUntrusted | ErrorCode::ForbiddenOrigin | ErrorCode::ForbiddenHost => {
-            StatusCode::FORBIDDEN
-        }
+        ErrorCode::WorkspaceUntrusted
+        | ErrorCode::ForbiddenOrigin
+        | ErrorCode::ForbiddenHost
+        | ErrorCode::ForbiddenProcess => StatusCode::FORBIDDEN,
         ErrorCode::SessionNotFound
         | ErrorCode::NotFound
         | ErrorCode::QuestionNotFound

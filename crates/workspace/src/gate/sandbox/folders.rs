@@ -2,91 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
-/// Below the home: keys, logins and tokens. A file that is not there hides nothing.
-const SECRETS: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".password-store",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker",
-    ".oci",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".git-credentials",
-    ".vault-token",
-    ".terraform.d",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/git/credentials",
-    ".config/hub",
-    ".config/op",
-    ".config/rclone",
-    ".config/containers/auth.json",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".mozilla",
-    ".local/share/keyrings",
-    "Library/Keychains",
-    "Library/Application Support/Google/Chrome",
-    "Library/Application Support/Firefox",
-];
+use super::names::{
+    CACHE, CARGO_FILES, CARGO_FOLDERS, CONFIG, DATA, NAMED_CACHES, NAMED_SECRETS, SECRETS, STATE, SYSTEM,
+    TOOLCHAINS,
+};
 
-/// Read by every program that runs.
-const SYSTEM: &[&str] = &[
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/etc",
-    "/opt",
-    "/nix",
-    "/snap",
-    "/proc",
-    "/sys",
-    "/dev",
-    "/run/current-system",
-    "/run/systemd/resolve",
-    "/run/resolvconf",
-    "/System",
-    "/Library",
-    "/private/etc",
-    "/private/var/db",
-];
-
-/// Below the home: where people keep their compilers and interpreters.
-const TOOLCHAINS: &[&str] = &[
-    ".cargo/bin",
-    ".rustup",
-    ".nvm",
-    ".volta",
-    ".fnm",
-    ".local/share/fnm",
-    ".bun",
-    ".deno",
-    ".pyenv",
-    ".rbenv",
-    ".sdkman",
-    ".asdf",
-    ".local/share/mise",
-    ".local/bin",
-    ".local/lib",
-    ".gitconfig",
-    ".config/git",
-];
-
-/// A child's environment, read for the folders in it.
+/// An environment, read for the folders in it.
 pub(super) struct Folders<'a> {
     env: &'a BTreeMap<OsString, OsString>,
     home: Option<PathBuf>,
@@ -99,34 +23,51 @@ impl<'a> Folders<'a> {
         folders
     }
 
-    /// What is never read.
-    pub(super) fn secrets(&self) -> Vec<PathBuf> {
-        self.below_home(SECRETS)
+    /// What is never read: known by its place in the home, or because a variable names it.
+    ///
+    /// What the environment names inside the project is the project's own.
+    pub(super) fn secrets(&self, root: &Path) -> Vec<PathBuf> {
+        let mut named = Vec::new();
+        for name in NAMED_SECRETS {
+            let value = self.env.get(OsStr::new(name)).map(std::env::split_paths);
+            named.extend(value.into_iter().flatten());
+        }
+        for (variable, place) in [CONFIG, DATA] {
+            let parts = SECRETS.iter().filter_map(|secret| Path::new(secret).strip_prefix(place).ok());
+            named.extend(
+                self.variable(variable).iter().flat_map(|folder| parts.clone().map(|part| folder.join(part))),
+            );
+        }
+        let cargo = self.variable("CARGO_HOME");
+        named.extend(
+            cargo.iter().flat_map(|cargo| ["credentials", "credentials.toml"].map(|name| cargo.join(name))),
+        );
+        named.retain(|path| self.is_narrow(path) && !path.starts_with(root) && !root.starts_with(path));
+        named.extend(self.below_home(SECRETS));
+        named
     }
 
-    /// What may be written by anybody anyway.
+    /// What may be written by anybody anyway, but for a folder with the home in it.
     pub(super) fn temporary(&self) -> Vec<PathBuf> {
         let named = ["TMPDIR", "GOTMPDIR"].into_iter().filter_map(|name| self.variable(name));
-        ["/tmp", "/var/tmp"]
-            .map(PathBuf::from)
-            .into_iter()
-            .chain(named.filter(|path| self.is_narrow(path)))
-            .collect()
+        let usual = ["/tmp", "/var/tmp"].map(PathBuf::from).into_iter();
+        usual.chain(named).filter(|path| self.is_narrow(path)).collect()
     }
 
-    /// What compilers and package tools keep between runs, the cache folder first.
+    /// Where a program makes its temporary files.
+    pub(super) fn temporary_in_use(&self) -> PathBuf {
+        self.variable("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"))
+    }
+
+    /// What compilers and package tools keep between runs.
     pub(super) fn caches(&self) -> Vec<PathBuf> {
-        let mut caches = Vec::new();
-        caches.extend(self.variable("XDG_CACHE_HOME").or_else(|| Some(self.home.as_ref()?.join(".cache"))));
-        let cargo = self.variable("CARGO_HOME").or_else(|| Some(self.home.as_ref()?.join(".cargo")));
-        if let Some(cargo) = cargo {
-            let parts = ["registry", "git", ".package-cache", ".package-cache-mutate", ".global-cache"];
-            caches.extend(parts.map(|part| cargo.join(part)));
+        let mut caches: Vec<PathBuf> = self.place(CACHE).into_iter().collect();
+        if let Some(cargo) = self.cargo() {
+            caches.extend(CARGO_FOLDERS.iter().chain(CARGO_FILES).map(|part| cargo.join(part)));
         }
-        let go = self.variable("GOPATH").or_else(|| Some(self.home.as_ref()?.join("go")));
-        caches.extend(go.map(|go| go.join("pkg")));
-        let named = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "GOCACHE", "GOMODCACHE"];
-        caches.extend(named.into_iter().filter_map(|name| self.variable(name)));
+        caches.extend(self.go_packages());
+        caches.extend(NAMED_CACHES.iter().filter_map(|name| self.variable(name)));
+        caches.extend(self.variable("GRADLE_USER_HOME").map(|gradle| gradle.join("caches")));
         caches.extend(self.below_home(&[
             ".npm",
             ".gradle/caches",
@@ -136,6 +77,41 @@ impl<'a> Folders<'a> {
         ]));
         caches.retain(|path| self.is_narrow(path));
         caches
+    }
+
+    /// Makes the caches that a child would make itself, because landlock can only grant what is there: those that a
+    /// variable names, and those that a language server of this name needs.
+    pub(super) fn make_caches(&self, label: &str) {
+        let mut folders: Vec<PathBuf> = NAMED_CACHES.iter().filter_map(|name| self.variable(name)).collect();
+        let cache = self.place(CACHE);
+        folders.extend(cache.clone());
+        // Below the cache by name: when something there is hidden, nothing new can be made in it.
+        let own = |names: &[&str]| {
+            cache.iter().flat_map(|cache| names.iter().map(|name| cache.join(name))).collect::<Vec<_>>()
+        };
+        match label {
+            "gopls" => {
+                folders.extend(self.go_packages());
+                folders.extend(own(&["go-build", "gopls", "goimports", "staticcheck"]));
+            }
+            "rust-analyzer" => {
+                let cargo = self.cargo();
+                folders
+                    .extend(cargo.iter().flat_map(|cargo| CARGO_FOLDERS.iter().map(|part| cargo.join(part))));
+                let files = cargo.iter().flat_map(|cargo| CARGO_FILES.iter().map(|part| cargo.join(part)));
+                self.make(folders.drain(..));
+                for file in files.filter(|file| self.is_narrow(file)) {
+                    if let Err(error) = OpenOptions::new().create(true).append(true).open(&file) {
+                        tracing::debug!(%error, file = %file.display(), "a lock of cargo's cannot be made");
+                    }
+                }
+            }
+            "typescript" => folders.extend(own(&["typescript"])),
+            "clangd" => folders.extend(own(&["clangd"])),
+            "pyright" => folders.extend(own(&["pyright", "pyright-python"])),
+            _ => {}
+        }
+        self.make(folders.into_iter());
     }
 
     /// What an agent keeps between runs: its login, its settings, its sessions.
@@ -150,15 +126,15 @@ impl<'a> Folders<'a> {
                 .filter_map(|it| self.variable(it)),
         );
         if !name.is_empty() {
-            let places = ["", ".config/", ".local/share/", ".local/state/", ".cache/"];
-            own.extend(places.into_iter().filter_map(|place| {
-                let dot = if place.is_empty() { "." } else { "" };
-                Some(self.home.as_ref()?.join(format!("{place}{dot}{name}")))
-            }));
+            own.extend(self.below_home(&[&format!(".{name}")]));
+            for place in [CONFIG, DATA, STATE, CACHE] {
+                own.extend(self.place(place).map(|folder| folder.join(name)));
+            }
             own.extend(self.below_home(&[&format!(".{name}.json")]));
         }
         if name == "claude" {
-            own.extend(self.below_home(&[".cache/claude-cli-nodejs", ".claude.json.backup"]));
+            own.extend(self.place(CACHE).map(|cache| cache.join("claude-cli-nodejs")));
+            own.extend(self.below_home(&[".claude.json.backup"]));
         }
         own.retain(|path| self.is_narrow(path));
         own
@@ -179,23 +155,45 @@ impl<'a> Folders<'a> {
         needed
     }
 
-    /// Makes the folders that a child would make itself at its first start, because landlock can only grant what is
-    /// there: those that a variable names or that lie in the home itself.
-    pub(super) fn make<'b>(&self, folders: impl Iterator<Item = &'b PathBuf>) {
+    /// Makes the folders that an agent would make itself at its first start: those that a variable names or that lie in
+    /// the home itself.
+    pub(super) fn make_own(&self, own: &[PathBuf]) {
         let is_file = |path: &Path| path.extension().is_some();
         let is_its_first = |path: &Path| {
             path.parent() == self.home.as_deref() || self.env.values().any(|value| value == path.as_os_str())
         };
-        for folder in folders.filter(|path| is_its_first(path) && !is_file(path)) {
-            if let Err(error) = std::fs::create_dir_all(folder) {
+        self.make(own.iter().filter(|path| is_its_first(path) && !is_file(path)).cloned());
+    }
+
+    fn make(&self, folders: impl Iterator<Item = PathBuf>) {
+        for folder in folders.filter(|path| self.is_narrow(path)) {
+            if let Err(error) = std::fs::create_dir_all(&folder) {
                 tracing::debug!(%error, folder = %folder.display(), "a child's own folder cannot be made");
             }
         }
     }
 
+    fn place(&self, (variable, below_home): (&str, &str)) -> Option<PathBuf> {
+        self.variable(variable).or_else(|| Some(self.home.as_ref()?.join(below_home)))
+    }
+
+    fn cargo(&self) -> Option<PathBuf> {
+        self.variable("CARGO_HOME").or_else(|| Some(self.home.as_ref()?.join(".cargo")))
+    }
+
+    /// The modules of Go: in the first of GOPATH's folders.
+    fn go_packages(&self) -> Option<PathBuf> {
+        let first = self.env.get(OsStr::new("GOPATH")).and_then(|value| std::env::split_paths(value).next());
+        let go = first.filter(|path| path.is_absolute()).or_else(|| Some(self.home.as_ref()?.join("go")))?;
+        Some(go.join("pkg"))
+    }
+
     /// Whether a path is not the home itself or above it: a variable must not open all of it.
-    fn is_narrow(&self, path: &Path) -> bool {
-        path.is_absolute() && !self.home.as_ref().is_some_and(|home| home.starts_with(path))
+    pub(super) fn is_narrow(&self, path: &Path) -> bool {
+        let is_above = |home: &PathBuf| {
+            home.starts_with(path) || home.canonicalize().is_ok_and(|real| real.starts_with(path))
+        };
+        path.is_absolute() && !self.home.as_ref().is_some_and(is_above)
     }
 
     fn below_home(&self, names: &[&str]) -> Vec<PathBuf> {
