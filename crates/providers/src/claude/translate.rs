@@ -4,6 +4,7 @@
 //! know are skipped: the CLI grows new ones often.
 
 mod ending;
+mod stream;
 mod turn;
 
 #[cfg(test)]
@@ -20,6 +21,7 @@ use serde_json::Value;
 use crate::envelope::Envelopes;
 use crate::json::{list, number, optional_text, text};
 use ending::Spending;
+pub(super) use stream::StreamLine;
 use turn::Turn;
 
 /// The provider id that outputs carry.
@@ -163,19 +165,12 @@ impl Translator {
     /// Reads one line.
     pub fn line(&mut self, now: &Now, line: &Value) -> Vec<Translated> {
         let mut translated = Vec::new();
+        if text(line, "/type") == "stream_event" {
+            return self.stream_event(now, &StreamLine::of(line));
+        }
         let timestamp = optional_text(line, "/timestamp").map_or_else(|| now.iso(), str::to_owned);
         match text(line, "/type") {
             "system" => self.system(line, &timestamp, now, &mut translated),
-            "stream_event" => {
-                self.ensure_turn(&timestamp, &mut translated);
-                if text(line, "/event/type") == "message_start" {
-                    self.clear_note(&mut translated);
-                }
-                self.in_turn(now, &timestamp, &mut translated, |turn| turn.stream_event(line));
-                if matches!(text(line, "/event/type"), "message_start" | "content_block_start") {
-                    self.goes_on(&mut translated);
-                }
-            }
             "assistant" | "user" => self.message(line, &timestamp, now, &mut translated),
             "result" => self.result(line, &timestamp, now, &mut translated),
             "command_lifecycle" => self.lifecycle(line, &timestamp, &mut translated),
@@ -188,6 +183,22 @@ impl Translator {
                 translated.push(Translated::Withdrawn { request_id: text(line, "/request_id").to_owned() });
             }
             other => tracing::trace!(line_type = other, "claude said something that we do not show"),
+        }
+        translated
+    }
+
+    /// Reads one raw event of the model's stream.
+    pub(super) fn stream_event(&mut self, now: &Now, line: &StreamLine<'_>) -> Vec<Translated> {
+        let mut translated = Vec::new();
+        let timestamp = line.timestamp.as_deref().filter(|timestamp| !timestamp.is_empty());
+        let timestamp = timestamp.map_or_else(|| now.iso(), str::to_owned);
+        self.ensure_turn(&timestamp, &mut translated);
+        if line.event.kind == "message_start" {
+            self.clear_note(&mut translated);
+        }
+        self.in_turn(now, &timestamp, &mut translated, |turn| turn.stream_event(line));
+        if matches!(&*line.event.kind, "message_start" | "content_block_start") {
+            self.goes_on(&mut translated);
         }
         translated
     }

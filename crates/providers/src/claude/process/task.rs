@@ -9,8 +9,8 @@ use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::{QuestionId, SessionId};
 use chartroom_protocol::session::{AnswerParams, SessionOptions};
 use chartroom_sessions::{ProcessorConfig, ProviderError, ProviderOutput, Pump};
-use chartroom_transport::codec::Json;
-use chartroom_transport::{Child, Framing, Received};
+use chartroom_transport::codec::{self, Frame, Lines};
+use chartroom_transport::{Child, Received};
 use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
@@ -22,7 +22,7 @@ use super::told::Told;
 use super::{Command, ControlAnswer};
 use crate::agent_tools::{AgentTools, ToolUse};
 use crate::claude::control::{self, Permission};
-use crate::claude::translate::{Translated, Translator};
+use crate::claude::translate::{StreamLine, Translated, Translator};
 use crate::json::{list, text};
 use crate::launch::exit_reason;
 use crate::refusals;
@@ -39,7 +39,7 @@ type Ready = oneshot::Sender<Result<(), ProviderError>>;
 
 pub(super) struct Task {
     child: Child,
-    lines: FramedRead<ChildStdout, Json>,
+    lines: FramedRead<ChildStdout, Lines>,
     stdin: mpsc::Sender<Value>,
     translator: Translator,
     pump: Pump,
@@ -71,7 +71,7 @@ enum Interrupt {
 
 /// Everything that can happen to the process.
 enum Event {
-    Line(Received),
+    Line(Frame),
     /// Its stdout has ended, and with it the process.
     End,
     Command(Command),
@@ -95,7 +95,7 @@ impl Task {
         tokio::spawn(write(stdin, unwritten));
         Ok(Self {
             child,
-            lines: FramedRead::new(stdout, Json::new(Framing::Lines, MAX_LINE)),
+            lines: FramedRead::new(stdout, Lines::new(MAX_LINE)),
             stdin: writer,
             translator: Translator::new(session_id),
             pump: Pump::new(ProcessorConfig::default(), outputs),
@@ -171,7 +171,7 @@ impl Task {
     }
 
     /// Reads a line and those that came with it, as the lines of one write do; commands are asked for again after them.
-    async fn read_all(&mut self, first: Received) {
+    async fn read_all(&mut self, first: Frame) {
         self.read(first).await;
         for _ in 1..AT_ONCE {
             // An end or a failure is told again when it is asked for.
@@ -229,26 +229,44 @@ impl Task {
         }
     }
 
-    async fn read(&mut self, line: Received) {
-        let line = match line {
+    async fn read(&mut self, line: Frame) {
+        self.translator.told(self.told.take());
+        let now = self.pump.clock().now();
+        let event = match &line {
+            Frame::Message(bytes) => StreamLine::read(bytes),
+            Frame::Oversized { .. } | Frame::Garbage { .. } => None,
+        };
+        let translated = match event {
+            Some(line) => self.translator.stream_event(&now, &line),
+            None => match self.value(line.clone()).await {
+                Some(line) => self.translator.line(&now, &line),
+                None => return,
+            },
+        };
+        for translated in translated {
+            self.apply(translated).await;
+        }
+    }
+
+    /// Reads a line that is no event of the stream, or an odd one; `None` when it is nothing that can be read.
+    async fn value(&mut self, line: Frame) -> Option<Value> {
+        let line = match codec::parse(line) {
             Received::Message(line) => line,
             Received::Oversized { length } => {
                 let note = format!("claude printed a line of {} MB, which was left out", length / 1_000_000);
                 tracing::warn!(length, "claude printed a line that is too long");
-                return self.pump.output(ProviderOutput::Note(Some(note))).await;
+                self.pump.output(ProviderOutput::Note(Some(note))).await;
+                return None;
             }
             Received::Malformed { start, length, .. } | Received::Garbage { start, length } => {
-                return tracing::debug!(%start, length, "claude printed something that is no JSON");
+                tracing::debug!(%start, length, "claude printed something that is no JSON");
+                return None;
             }
         };
         if text(&line, "/subtype") == "background_tasks_changed" {
             self.works_aside.store(!list(&line, "/tasks").is_empty(), Ordering::Release);
         }
-        self.translator.told(self.told.take());
-        let now = self.pump.clock().now();
-        for translated in self.translator.line(&now, &line) {
-            self.apply(translated).await;
-        }
+        Some(line)
     }
 
     async fn apply(&mut self, translated: Translated) {

@@ -8,9 +8,10 @@ use chartroom_protocol::lsp::ToldDiagnostics;
 use chartroom_protocol::stream::{ErrorDetail, FinalizedItem, ItemType, Origin, ResponseStatus, StreamEvent};
 use serde_json::{Map, Value};
 
+use super::stream::{BlockHead, Head, StreamLine};
 use super::{Ending, PROVIDER_ID};
 use crate::claude::detail;
-use crate::json::{list, number, object, object_from, optional_text, text};
+use crate::json::{list, object, object_from, optional_text, text};
 
 /// The result of a tool that an interrupt has stopped, as the CLI keeps it beside its words to the model.
 const STOPPED_TOOL: &str = "User rejected tool use";
@@ -89,70 +90,57 @@ impl Turn {
     }
 
     /// Reads one raw event of the model's stream.
-    pub(super) fn stream_event(&mut self, line: &Value) -> Vec<StreamEvent> {
-        let Some(event) = line.get("event") else { return Vec::new() };
-        let index = number(event, "/index").unwrap_or_default() as usize;
-        match text(event, "/type") {
-            "message_start" => self.message_start(event),
+    pub(super) fn stream_event(&mut self, line: &StreamLine<'_>) -> Vec<StreamEvent> {
+        let event = &line.event;
+        match &*event.kind {
+            "message_start" => self.message_start(&event.message),
             "content_block_start" => {
                 let mut events = self.settle();
-                events.extend(event.get("content_block").and_then(|block| self.block_start(index, block)));
+                events.extend(
+                    event.content_block.as_ref().and_then(|block| self.block_start(event.index, block)),
+                );
                 events
             }
-            "content_block_delta" => self.block_delta(index, event),
+            "content_block_delta" => self.block_delta(event.index, event.delta.content()),
             "message_delta" => {
-                let output = number(event, "/usage/output_tokens").unwrap_or_default();
                 if let Some(message) = &mut self.message {
-                    message.context_tokens += output;
+                    message.context_tokens += event.usage.output_tokens;
                 }
-                if optional_text(event, "/delta/stop_reason").is_some() { self.settle() } else { Vec::new() }
+                if event.delta.stops() { self.settle() } else { Vec::new() }
             }
-            // The stream broke off, or was interrupted: what is not final by now never will be.
-            "message_stop" if line.get("abandoned_blocks").is_some_and(|blocks| !blocks.is_null()) => {
-                self.cut_blocks(&broken_off())
-            }
+            // What is not final by now never will be.
+            "message_stop" if line.is_broken_off() => self.cut_blocks(&broken_off()),
             "message_stop" => self.message_stop(),
             _ => Vec::new(),
         }
     }
 
-    fn message_start(&mut self, event: &Value) -> Vec<StreamEvent> {
+    fn message_start(&mut self, head: &Head<'_>) -> Vec<StreamEvent> {
         // The message before this one never stopped.
         let events = self.cut_blocks(&broken_off());
-        let tokens = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"]
-            .iter()
-            .filter_map(|field| event.pointer("/message/usage")?.get(field)?.as_u64())
-            .sum();
         self.message = Some(Message {
-            id: text(event, "/message/id").to_owned(),
+            id: head.id.clone().into_owned(),
             ordinal: self.next_ordinal,
             blocks: BTreeMap::new(),
-            context_tokens: tokens,
+            context_tokens: head.usage.read(),
         });
         self.next_ordinal += 1;
         events
     }
 
-    fn block_start(&mut self, index: usize, content: &Value) -> Option<StreamEvent> {
-        let turn_id = self.id.clone();
+    fn block_start(&mut self, index: usize, head: &BlockHead<'_>) -> Option<StreamEvent> {
         let message = self.message.as_mut()?;
-        let item_id = ItemId(format!("{turn_id}:{}:{index}", message.ordinal));
-        let kind = kind(content)?;
+        let item_id = ItemId(format!("{}:{}:{index}", self.id, message.ordinal));
+        let kind = kind(head)?;
         let start = item_start(&item_id, &kind, None);
         let block = Block { item_id, kind, content: String::new(), whole: None, done: false };
         message.blocks.insert(index, block);
         Some(start)
     }
 
-    fn block_delta(&mut self, index: usize, event: &Value) -> Vec<StreamEvent> {
+    fn block_delta(&mut self, index: usize, delta: &str) -> Vec<StreamEvent> {
         let Some(block) = self.message.as_mut().and_then(|message| message.blocks.get_mut(&index)) else {
             return Vec::new();
-        };
-        let delta = match text(event, "/delta/type") {
-            "text_delta" => text(event, "/delta/text"),
-            "thinking_delta" => text(event, "/delta/thinking"),
-            "input_json_delta" => text(event, "/delta/partial_json"),
-            _ => "",
         };
         if delta.is_empty() || block.done {
             return Vec::new();
@@ -226,7 +214,7 @@ impl Turn {
         parent: Option<CallId>,
         aborted: bool,
     ) -> Vec<StreamEvent> {
-        let Some(kind) = kind(content) else { return Vec::new() };
+        let Some(kind) = kind(&BlockHead::of(content)) else { return Vec::new() };
         let final_item = finalized_from(&kind, content);
         let streamed = self.message.as_mut().filter(|message| message.id == id && parent.is_none());
         if let Some(message) = streamed
@@ -331,16 +319,13 @@ impl BlockKind {
     }
 }
 
-fn kind(content: &Value) -> Option<BlockKind> {
-    match text(content, "/type") {
+fn kind(head: &BlockHead<'_>) -> Option<BlockKind> {
+    match &*head.kind {
         "text" => Some(BlockKind::Text),
         "thinking" => Some(BlockKind::Thinking),
         // `tool_use`, `server_tool_use`, `mcp_tool_use`: whatever has a name and an id is a call.
-        _ => {
-            let name = optional_text(content, "/name")?.to_owned();
-            let call_id = CallId::from(optional_text(content, "/id")?);
-            Some(BlockKind::Tool { name, call_id })
-        }
+        _ if head.name.is_empty() || head.id.is_empty() => None,
+        _ => Some(BlockKind::Tool { name: head.name.to_string(), call_id: CallId::from(&*head.id) }),
     }
 }
 
