@@ -15,7 +15,7 @@ use crate::store::{Backlog, Store, StoreError};
 use chartroom_protocol::ids::SessionId;
 
 pub(crate) use broadcast::{Broadcast, Change};
-pub(crate) use frames::{history_frame, turn_frame, upsert_frame};
+pub(crate) use frames::{history_frame, row_frame, turn_frame, upsert_frame};
 pub use reader::Frame;
 use reader::ReaderQueue;
 
@@ -109,8 +109,7 @@ impl Feed {
                 self.seen = after;
                 for row in rows {
                     self.seen = row.seq;
-                    let frame = if row.is_turn { turn_frame } else { upsert_frame };
-                    ready.push_back(frame(session_id, row.seq, &row.json));
+                    ready.push_back(row_frame(session_id, &row));
                 }
             }
             None => {

@@ -8,13 +8,16 @@ use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
 use tokio::time::Instant;
 
 use super::Actor;
-use crate::feed::{Change, turn_frame, upsert_frame};
+use crate::feed::{Change, Frame, turn_frame, upsert_frame};
 use crate::store::{NewRow, RowKind, StoredMessage};
 use crate::summary::summary;
 
 /// Something to be shown once the rows before it are in the journal.
 pub(super) enum Staged {
-    Row(NewRow),
+    Row {
+        row: NewRow,
+        frame: Frame,
+    },
     Change(Change),
     /// The journal has this message's turn: it waits no longer.
     Taken(QueuedId),
@@ -29,13 +32,10 @@ impl Actor {
     pub(super) fn stage_upsert(&mut self, upsert: Upsert) {
         let turn_id = upsert.turn_id.clone();
         let is_users = matches!(upsert.body, UpsertBody::Message { origin: Origin::User, .. });
-        let json = serde_json::to_string(&upsert).expect("an upsert has string keys only");
-        let row = NewRow {
-            seq: self.take_seq(),
-            kind: RowKind::Upsert(upsert.item_id.clone()),
-            at: upsert.emitted_at.clone(),
-            json: json.into(),
-        };
+        let seq = self.take_seq();
+        let (frame, json) = upsert_frame(&self.session.session_id, seq, &upsert);
+        let kind = RowKind::Upsert(upsert.item_id.clone());
+        let row = NewRow { seq, kind, at: upsert.emitted_at.clone(), json };
         match upsert.status {
             UpsertStatus::Create | UpsertStatus::Update => {
                 match self.open_items.iter_mut().find(|item| item.item_id == upsert.item_id) {
@@ -47,7 +47,7 @@ impl Actor {
                 self.open_items.retain(|item| item.item_id != upsert.item_id);
             }
         }
-        self.staged.push(Staged::Row(row));
+        self.staged.push(Staged::Row { row, frame });
         if !is_users {
             self.stage_taken_in(&turn_id);
         }
@@ -55,14 +55,10 @@ impl Actor {
 
     pub(super) fn stage_turn(&mut self, event: &TurnEvent) {
         self.kept |= event.is_answered();
-        let json = serde_json::to_string(event).expect("a turn event has string keys only");
-        let row = NewRow {
-            seq: self.take_seq(),
-            kind: RowKind::Turn,
-            at: self.clock.now().iso(),
-            json: json.into(),
-        };
-        self.staged.push(Staged::Row(row));
+        let seq = self.take_seq();
+        let (frame, json) = turn_frame(&self.session.session_id, seq, event);
+        let row = NewRow { seq, kind: RowKind::Turn, at: self.clock.now().iso(), json };
+        self.staged.push(Staged::Row { row, frame });
         if event.is_terminal() {
             self.stage_taken_in(event.turn_id());
         }
@@ -132,7 +128,7 @@ impl Actor {
             .staged
             .iter()
             .filter_map(|staged| match staged {
-                Staged::Row(row) => Some(row.clone()),
+                Staged::Row { row, .. } => Some(row.clone()),
                 Staged::Change(_) | Staged::Taken(_) | Staged::Compact { .. } => None,
             })
             .collect();
@@ -150,13 +146,7 @@ impl Actor {
         }
         for staged in std::mem::take(&mut self.staged) {
             match staged {
-                Staged::Row(row) => {
-                    let frame = match row.kind {
-                        RowKind::Upsert(_) => upsert_frame,
-                        RowKind::Turn => turn_frame,
-                    };
-                    self.broadcast.publish(&frame(&session_id, row.seq, &row.json));
-                }
+                Staged::Row { frame, .. } => self.broadcast.publish(&frame),
                 Staged::Change(change) => self.broadcast.change(change),
                 Staged::Taken(queued_id) => self.store.message_taken(&queued_id),
                 Staged::Compact { since } => {

@@ -1,24 +1,69 @@
-//! Frames as text. The journal keeps payloads as JSON already; they are put into their frame without a second
-//! serialization, which is most of the cost of a long message.
+//! Frames as text. A payload is serialized once, into the frame in which readers get it; the journal keeps that part of
+//! it. What comes from the journal is put into its frame as it is: serializing is most of the cost of a long message.
+
+use std::io::Write as _;
 
 use chartroom_protocol::ids::SessionId;
+use chartroom_protocol::turn::TurnEvent;
+use chartroom_protocol::upsert::{Upsert, UpsertBody};
 use chartroom_protocol::ws::ServerFrame;
+use serde::Serialize;
 
 use super::Frame;
-use crate::store::HistoryPage;
+use crate::store::{HistoryPage, JournalRow, Payload};
 
-pub(crate) fn upsert_frame(session_id: &SessionId, seq: u64, payload: &str) -> Frame {
-    journaled("session:upsert", session_id, seq, payload)
+/// What a frame and its payload take beside the text of a message.
+const HEADS: usize = 640;
+
+const UPSERT: &str = "session:upsert";
+const TURN: &str = "session:turn";
+
+/// Returns the frame of an item's state, and its payload for the journal.
+pub(crate) fn upsert_frame(session_id: &SessionId, seq: u64, upsert: &Upsert) -> (Frame, Payload) {
+    let n_bytes = match &upsert.body {
+        UpsertBody::Message { content, .. } | UpsertBody::Thinking { content, .. } => content.len(),
+        UpsertBody::ToolCall { tool_output, .. } => tool_output.as_ref().map_or(0, String::len),
+    };
+    // Line breaks and quotes take two bytes.
+    journaled(UPSERT, session_id, seq, n_bytes + n_bytes / 8, |text| write_json(text, upsert))
 }
 
-pub(crate) fn turn_frame(session_id: &SessionId, seq: u64, payload: &str) -> Frame {
-    journaled("session:turn", session_id, seq, payload)
+/// Returns the frame of a turn's begin or end, and its payload for the journal.
+pub(crate) fn turn_frame(session_id: &SessionId, seq: u64, event: &TurnEvent) -> (Frame, Payload) {
+    journaled(TURN, session_id, seq, 0, |text| write_json(text, event))
 }
 
-fn journaled(kind: &str, session_id: &SessionId, seq: u64, payload: &str) -> Frame {
-    let session_id = json(session_id);
-    let json = format!(r#"{{"type":"{kind}","sessionId":{session_id},"seq":{seq},"payload":{payload}}}"#);
-    Frame { seq: Some(seq), json: json.into() }
+/// Returns the frame of a row of the journal.
+pub(crate) fn row_frame(session_id: &SessionId, row: &JournalRow) -> Frame {
+    let kind = if row.is_turn { TURN } else { UPSERT };
+    let write = |text: &mut Vec<u8>| text.extend_from_slice(row.json.as_bytes());
+    journaled(kind, session_id, row.seq, row.json.len(), write).0
+}
+
+fn journaled(
+    kind: &str,
+    session_id: &SessionId,
+    seq: u64,
+    n_bytes: usize,
+    write_payload: impl FnOnce(&mut Vec<u8>),
+) -> (Frame, Payload) {
+    let mut text = Vec::with_capacity(HEADS + n_bytes);
+    text.extend_from_slice(br#"{"type":""#);
+    text.extend_from_slice(kind.as_bytes());
+    text.extend_from_slice(br#"","sessionId":"#);
+    write_json(&mut text, session_id);
+    write!(text, r#","seq":{seq},"payload":"#).expect("a Vec takes every write");
+    let begin = text.len();
+    write_payload(&mut text);
+    let end = text.len();
+    text.push(b'}');
+    let json: std::sync::Arc<str> = String::from_utf8(text).expect("JSON is UTF-8").into();
+    (Frame { seq: Some(seq), json: json.clone() }, Payload::within(json, begin..end))
+}
+
+fn write_json(text: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(text, value)
+        .expect("our wire types have string keys only, so they always serialize");
 }
 
 pub(crate) fn history_frame(session_id: &SessionId, page: &HistoryPage) -> Frame {
@@ -38,7 +83,7 @@ pub(super) fn live(frame: &ServerFrame) -> Frame {
     Frame { seq: None, json: json(frame).into() }
 }
 
-fn json(value: &impl serde::Serialize) -> String {
+fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("our wire types have string keys only, so they always serialize")
 }
 
@@ -88,15 +133,16 @@ mod tests {
         };
         let entries = vec![upsert.clone(), upsert.clone()];
         let turns = vec![turn.clone()];
+        let (upsert_row, turn_row) = (json(&upsert), json(&turn));
+        let (upsert_frame, upsert_payload) = upsert_frame(&session_id, 7, &upsert);
+        let (turn_frame, turn_payload) = turn_frame(&session_id, 8, &turn);
+        assert_eq!((&*upsert_payload, &*turn_payload), (&*upsert_row, &*turn_row));
+        let row = |seq, is_turn, json| row_frame(&session_id, &JournalRow { seq, is_turn, json });
+        assert_eq!(row(7, false, upsert_row), upsert_frame);
+        assert_eq!(row(8, true, turn_row), turn_frame);
         for (frame, expected) in [
-            (
-                upsert_frame(&session_id, 7, &json(&upsert)),
-                ServerFrame::Upsert { session_id: session_id.clone(), seq: 7, payload: upsert },
-            ),
-            (
-                turn_frame(&session_id, 8, &json(&turn)),
-                ServerFrame::Turn { session_id: session_id.clone(), seq: 8, payload: turn },
-            ),
+            (upsert_frame, ServerFrame::Upsert { session_id: session_id.clone(), seq: 7, payload: upsert }),
+            (turn_frame, ServerFrame::Turn { session_id: session_id.clone(), seq: 8, payload: turn }),
             (
                 history_frame(&session_id, &page),
                 ServerFrame::History {

@@ -12,7 +12,6 @@
 //! would put new items in another order than the conversation's, it takes the whole state instead.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use chartroom_protocol::ids::{ItemId, SessionId, TurnId};
 use chartroom_protocol::stream::{Origin, Usage};
@@ -20,7 +19,7 @@ use chartroom_protocol::turn::TurnEvent;
 use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{Store, StoreError, from_json, sessions, usage};
+use super::{Payload, Store, StoreError, from_json, sessions, usage};
 
 /// A page that would begin in the middle of a turn may become this many times as large to begin with its question.
 const STRETCH: usize = 2;
@@ -49,7 +48,7 @@ const LAST_SEQ: &str = "SELECT coalesce(max(seq), 0) FROM journal WHERE session 
 pub(super) const STATEMENTS: [&str; 8] =
     [COMPACT, AFTER, ITEMS_BEFORE, TURNS_BETWEEN, ANSWERED, LAST_TURNS, LAST_ITEMS, LAST_SEQ];
 
-/// A row to be appended. The JSON is made once and goes to the readers as it is.
+/// A row to be appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRow {
     /// The place in the session's sequence.
@@ -59,7 +58,7 @@ pub struct NewRow {
     /// ISO 8601 UTC.
     pub at: String,
     /// The payload as it goes over the socket.
-    pub json: Arc<str>,
+    pub json: Payload,
 }
 
 /// What a journal row is about.
