@@ -25,7 +25,7 @@ impl Envelopes {
     ) -> StreamEventEnvelope {
         self.n_events += 1;
         StreamEventEnvelope {
-            event_id: EventId(format!("{turn_id}:e{}", self.n_events)),
+            event_id: EventId([turn_id.as_str(), ":e", &self.n_events.to_string()].concat()),
             timestamp: timestamp.to_owned(),
             turn_id: turn_id.clone(),
             session_id: self.session_id.clone(),

@@ -46,7 +46,7 @@ impl Now {
                 rest /= 10;
             }
         }
-        text.iter().map(|byte| char::from(*byte)).collect()
+        std::str::from_utf8(&text).map_or_else(|_not_ascii| format!("{:.3}", self.wall), str::to_owned)
     }
 }
 

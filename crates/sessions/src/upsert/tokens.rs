@@ -10,14 +10,17 @@ pub(super) struct TokenCount {
 
 impl TokenCount {
     pub(super) fn add(&mut self, delta: &str) {
-        for character in delta.chars() {
-            if character.is_whitespace() {
-                self.in_token = false;
-            } else if !self.in_token {
-                self.in_token = true;
-                self.n_tokens += 1;
-            }
+        // Nearly all text is, and need not be decoded.
+        if delta.is_ascii() {
+            delta.bytes().for_each(|byte| self.next(matches!(byte, b'\t'..=b'\r' | b' ')));
+        } else {
+            delta.chars().for_each(|character| self.next(character.is_whitespace()));
         }
+    }
+
+    fn next(&mut self, is_space: bool) {
+        self.n_tokens += usize::from(!is_space && !self.in_token);
+        self.in_token = !is_space;
     }
 
     pub(super) fn get(self) -> usize {
@@ -48,5 +51,11 @@ mod tests {
         check(&["hel", "lo ", "wor", "", "ld"], 2);
         check(&["a", " ", "b"], 2);
         check(&["ä\u{a0}ö\u{2003}ü"], 3);
+        for byte in 0..128_u8 {
+            check(
+                &[&format!("a{}b", char::from(byte))],
+                if char::from(byte).is_whitespace() { 2 } else { 1 },
+            );
+        }
     }
 }
