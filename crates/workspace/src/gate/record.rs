@@ -4,6 +4,7 @@
 //! moment. A pid alone proves nothing: it counts only together with the start time.
 
 use std::fs::DirBuilder;
+use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -137,7 +138,7 @@ fn write(data_dir: &Path, record: &Record) -> std::io::Result<PathBuf> {
     DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
     let path = folder.join(format!("{}-{}.json", record.keeper.pid, record.keeper.start_time));
     let mut temporary = tempfile::Builder::new().prefix(".record-").tempfile_in(&folder)?;
-    serde_json::to_writer(&mut temporary, record)?;
+    temporary.write_all(&serde_json::to_vec(record)?)?;
     temporary.persist(&path)?;
     Ok(path)
 }
