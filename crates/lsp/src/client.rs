@@ -87,7 +87,7 @@ impl Client {
         options.max_message = MAX_MESSAGE;
         options.notification_capacity = NOTIFICATIONS;
         let peer = connect(read, write, options, handler);
-        let params = initialize::params(&root, server.initialization_options(&root));
+        let params = initialize::params(&root, server.initialization_options(&root, &found.program));
         let mut owner = Owner {
             server: server.clone(),
             disk_changes: DiskChanges::new(workspace.clone()),

@@ -1,19 +1,25 @@
 //! Finding and starting a server's program. The one seam of this crate: tests start servers in memory.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use chartroom_protocol::lsp::ServerState;
 use chartroom_transport::Child;
 use chartroom_workspace::gate::SandboxState;
-use chartroom_workspace::{CanonicalRoot, ChildKind, GateError, ProgramQuery, SpawnGate, SpawnRequest};
+use chartroom_workspace::{
+    CanonicalRoot, ChildKind, GateError, ProgramQuery, ProgramSource, ResolvedProgram, SpawnGate,
+    SpawnRequest,
+};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::registry::{Flavour, Program, Quirks, Server, flavour, flavour_of_tsc};
+use crate::registry::{Flavour, Program, Quirks, Server, built_in, fill_argument, flavour, flavour_of_tsc};
+use crate::{install, memory};
 
 /// The servers that run in a sandbox unless the user says otherwise: their stories with the real program pass in one.
 pub const CONFINED_BY_DEFAULT: [&str; 7] =
     ["clangd", "eslint", "gopls", "pyright", "rust-analyzer", "ty", "typescript"];
+
+/// The server whose program depends on the project's version.
+const TYPESCRIPT: &str = "typescript";
 
 /// What a server's name means for one project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +63,11 @@ pub trait Launch: Send + Sync + 'static {
         None
     }
 
+    /// How much memory the servers of other workspaces take, which other services of the same user have started.
+    fn memory_elsewhere(&self) -> u64 {
+        0
+    }
+
     /// Starts it.
     fn launch(&self, server: &Server, found: &Found, project: &Path) -> Result<Launched, Absent>;
 }
@@ -73,14 +84,21 @@ impl GateLauncher {
         Self { gate, root }
     }
 
-    fn search(&self, names: &[&str], project: &Path) -> Result<PathBuf, GateError> {
+    /// The project's own program, then the one that was installed by us, then what PATH has.
+    fn search(&self, id: &str, names: &[&str], project: &Path) -> Result<PathBuf, GateError> {
         let query = ProgramQuery {
             configured: None,
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             project_binaries: true,
             near: Some(project.to_owned()),
         };
-        Ok(self.gate.resolve_program(&self.root, &query)?.path)
+        let found = self.gate.resolve_program(&self.root, &query);
+        if let Ok(ResolvedProgram { path, source: ProgramSource::Project }) = found {
+            return Ok(path);
+        }
+        let installed =
+            names.iter().find_map(|name| install::installed_program(self.gate.data_dir(), id, name));
+        installed.map_or_else(|| found.map(|program| program.path), Ok)
     }
 
     fn find_typescript(&self, args: Option<&Vec<String>>, project: &Path) -> Result<Found, GateError> {
@@ -95,18 +113,26 @@ impl GateLauncher {
             quirks: Quirks { tsserver_requests: true, ..Quirks::NONE },
         };
         match flavour(project, self.root.as_path()) {
-            Some(Flavour::Native { .. }) => self.search(&["tsc"], project).map(native),
-            Some(Flavour::Wrapped) => self.search(&["typescript-language-server"], project).map(wrapped),
+            Some(Flavour::Native { .. }) => self.search(TYPESCRIPT, &["tsc"], project).map(native),
+            Some(Flavour::Wrapped) => {
+                self.search(TYPESCRIPT, &["typescript-language-server"], project).map(wrapped)
+            }
             // The project has no TypeScript of its own: whatever the user has serves.
-            None => match self.search(&["tsc"], project) {
+            None => match self.search(TYPESCRIPT, &["tsc"], project) {
                 Ok(tsc) if matches!(flavour_of_tsc(&tsc), Some(Flavour::Native { .. })) => Ok(native(tsc)),
-                _ => self.search(&["typescript-language-server"], project).map(wrapped),
+                _ => self.search(TYPESCRIPT, &["typescript-language-server"], project).map(wrapped),
             },
         }
     }
 }
 
 impl Launch for GateLauncher {
+    fn memory_elsewhere(&self) -> u64 {
+        let is_server = |label: &str| built_in().iter().any(|server| server.id == label);
+        let servers = self.gate.children_of_others().into_iter().filter(|(label, _)| is_server(label));
+        servers.filter_map(|(_, keeper)| memory::of_tree(keeper)).sum()
+    }
+
     fn sandbox(&self, id: &str) -> Option<String> {
         match self.gate.sandbox_state(&self.root, ChildKind::LanguageServer, id) {
             SandboxState::Off => None,
@@ -137,7 +163,7 @@ impl Launch for GateLauncher {
                     looked_in: "it has no command".to_owned(),
                 });
                 for (name, args) in candidates {
-                    found = self.search(&[name], project).map(|program| Found {
+                    found = self.search(&server.id, &[name], project).map(|program| Found {
                         program,
                         args: args.clone(),
                         quirks: server.quirks,
@@ -162,9 +188,13 @@ impl Launch for GateLauncher {
     fn launch(&self, server: &Server, found: &Found, project: &Path) -> Result<Launched, Absent> {
         let mut request = SpawnRequest::new(&self.root, ChildKind::LanguageServer, &found.program);
         request.label = server.id.clone();
-        request.args = found.args.iter().map(OsString::from).collect();
+        request.args = found.args.iter().map(|arg| fill_argument(arg, project).into()).collect();
         request.cwd = project.to_owned();
         request.env = server.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        if let Some((name, value)) = install::environment_of(self.gate.data_dir(), &server.id, &found.program)
+        {
+            request.env.entry(name.into()).or_insert_with(|| value.into());
+        }
         let mut child = self.gate.spawn(request).map_err(|error| absent(&error, server))?;
         match (child.stdout.take(), child.stdin.take()) {
             (Some(stdout), Some(stdin)) => {

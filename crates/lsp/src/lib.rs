@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 pub mod handle;
+pub mod install;
 pub mod launch;
 pub mod mcp;
 pub mod metrics;
@@ -27,5 +28,6 @@ mod position;
 mod symbols;
 
 pub use handle::{LspHandle, ServiceOptions, ServicePool};
+pub use install::{InstallError, Installed, Installer};
 pub use launch::GateLauncher;
 pub use orchestrator::Orchestrator;

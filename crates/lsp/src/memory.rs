@@ -12,9 +12,22 @@ pub(crate) fn of_tree(pid: u32) -> Option<u64> {
     Some(own + below.sum::<u64>())
 }
 
+/// Returns the memory of this machine, or what a container may take of it; nothing where the system does not tell.
+pub(crate) fn of_machine() -> Option<u64> {
+    let physical = kilobytes("/proc/meminfo", "MemTotal:")?;
+    let allowed = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    let allowed = allowed.and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX);
+    Some(physical.min(allowed))
+}
+
 fn of_process(pid: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    kilobytes(&format!("/proc/{pid}/status"), "VmRSS:")
+}
+
+/// The bytes behind a name of a file of the kernel's, which counts in kB.
+fn kilobytes(file: &str, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
 }
@@ -25,5 +38,7 @@ mod tests {
     fn this_process_takes_some_memory_and_none_takes_none() {
         assert!(super::of_tree(std::process::id()).is_some_and(|bytes| bytes > 1024 * 1024));
         assert_eq!(super::of_tree(u32::MAX - 1), None);
+        let own = super::of_tree(std::process::id()).unwrap();
+        assert!(super::of_machine().is_some_and(|bytes| bytes > own));
     }
 }

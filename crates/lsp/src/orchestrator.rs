@@ -8,16 +8,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chartroom_protocol::lsp::{DiagnosticsResponse, LspConfig};
-use chartroom_workspace::roots::{self, Project};
+use chartroom_workspace::roots::Project;
 use chartroom_workspace::{CanonicalRoot, boundary};
 use tokio::sync::watch;
 
 use crate::client::Client;
 use crate::launch::{Absent, Launch};
 use crate::metrics::Metrics;
-use crate::registry::{Registry, Server, When};
+use crate::registry::{Registry, Server};
 
 mod check;
+mod choice;
 mod housekeeping;
 mod importers;
 mod merge;
@@ -147,51 +148,6 @@ impl Orchestrator {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the servers that serve a file, each with the project it would have.
-    fn servers_of(&self, file: &Path) -> Vec<(&Server, Project)> {
-        self.registry
-            .for_file(file)
-            .into_iter()
-            .filter_map(|server| {
-                let project = match (server.when, self.marked_project(server, file)) {
-                    (_, Some(project)) => project,
-                    (When::InMarkedProject, None) => return None,
-                    (_, None) => whole(self.root.as_path()),
-                };
-                if let When::InsteadOf(other) = server.when
-                    && self.prefers(other, &project, server)
-                {
-                    return None;
-                }
-                Some((server, project))
-            })
-            .collect()
-    }
-
-    /// Returns the project whose markers are above a file. Where the user named the markers, the nearest is the root.
-    fn marked_project(&self, server: &Server, file: &Path) -> Option<Project> {
-        let markers: Vec<&str> = server.markers.iter().map(String::as_str).collect();
-        if server.has_own_markers() {
-            roots::nearest_marker(&self.root, file, &markers).map(|nearest| whole(&nearest))
-        } else {
-            roots::project(&self.root, file, &markers)
-        }
-    }
-
-    /// Tells whether the other server is to be taken: it is there, and the project does not ask for this one.
-    fn prefers(&self, other: &str, project: &Project, this: &Server) -> bool {
-        // The first marker is the server's own config file.
-        let asks = |folder: &Path| {
-            this.markers.first().is_some_and(|own| roots::has_marker(&self.root, folder, own))
-        };
-        if asks(&project.nearest) || asks(&project.root) {
-            return false;
-        }
-        self.registry
-            .get(other)
-            .is_some_and(|other| other.enabled && self.launch.find(other, &project.nearest).is_ok())
-    }
-
     /// Returns the slot of a server, starting it when it is not there. Concurrent callers get the same one.
     fn slot(&self, server: &Server, project: &Project) -> Result<Arc<Slot>, Absent> {
         let key = Key { id: server.id.clone(), root: project.root.clone() };
@@ -207,11 +163,6 @@ impl Orchestrator {
         });
         Ok(slot.clone())
     }
-}
-
-/// A project that is one folder.
-fn whole(folder: &Path) -> Project {
-    Project { root: folder.to_owned(), nearest: folder.to_owned() }
 }
 
 #[cfg(test)]

@@ -1,78 +1,43 @@
 //! Which language server knows which file: the built-in ones and the user's own.
 //!
-//! One file per language family below. To add a language, read docs/adding-a-language.md.
+//! The built-in ones are data, one file a language in `crates/lsp/languages/`. To add one, read docs/adding-a-language.md.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use chartroom_protocol::lsp::{LspConfig, ServerSettings};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-mod c_family;
 mod custom;
-mod documents;
 mod eslint;
-mod go;
-mod java;
-mod lua;
+mod install;
+mod placeholders;
 mod python;
-mod rust;
-mod shell;
+mod table;
 mod typescript;
-mod web;
-mod zig;
 
+pub use install::{Install, PackageManager};
+pub(crate) use placeholders::fill_argument;
+pub use table::{BuiltIn, Command, built_in};
 pub(crate) use typescript::flavour_of_tsc;
 pub use typescript::{Flavour, flavour};
 
-/// One built-in server. What a project or a user changes is not here but in [`Server`].
-#[derive(Debug, Clone, Copy)]
-pub struct BuiltIn {
-    /// Names it in the config and in every status.
-    pub id: &'static str,
-    /// For people.
-    pub language: &'static str,
-    /// File name ending → the protocol's language id. An ending without a dot is a whole file name.
-    pub files: &'static [(&'static str, &'static str)],
-    /// The nearest of these above a file is its project's root.
-    pub markers: &'static [&'static str],
-    /// Which projects it is for.
-    pub when: When,
-    /// The first program that is found is taken.
-    pub commands: &'static [Command],
-    /// The command that installs it.
-    pub install: &'static str,
-    /// What is different about it.
-    pub quirks: Quirks,
-    /// What it gets for `workspace/configuration`, by section.
-    pub settings: fn(&Path) -> Value,
-    /// What is sent with `initialize` for a project root.
-    pub initialization_options: fn(&Path) -> Value,
-}
-
-/// A program and its arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Command {
-    /// Looked up in the project's tools, then on the PATH.
-    pub program: &'static str,
-    /// What makes it speak LSP over its pipes.
-    pub args: &'static [&'static str],
-}
-
 /// When a server is used for a file that it could serve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum When {
     /// Any project with a file of its kind.
     Always,
     /// Only below one of the markers: a linter without its config file reports nothing but trouble.
     InMarkedProject,
-    /// When the other server is not installed, or the project or the user asks for this one: two type checkers
+    /// When none of the other servers is installed, or the project or the user asks for this one: two type checkers
     /// would say everything twice.
-    InsteadOf(&'static str),
+    InsteadOf(Vec<String>),
 }
 
 /// Where real servers differ from each other in ways the protocol does not tell.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Quirks {
     /// It publishes nothing when a change leaves its diagnostics as they were, so silence is an answer.
     pub silent_when_unchanged: bool,
@@ -80,7 +45,8 @@ pub struct Quirks {
     /// itself: the file is sent once more before the first "clean" is believed.
     pub doubt_first_clean: bool,
     /// After a save it checks in the background, under a progress token that contains this text.
-    pub check_on_save: Option<&'static str>,
+    #[serde(deserialize_with = "for_ever")]
+    pub check_on_save: Option<Word>,
     /// It answers tsserver's own diagnostic requests, which say exactly when they are complete; its pushes can
     /// carry old semantic errors beside new syntax errors.
     pub tsserver_requests: bool,
@@ -99,32 +65,11 @@ impl Quirks {
     };
 }
 
-/// No settings and no options.
-pub(crate) fn nothing(_root: &Path) -> Value {
-    json!({})
-}
+/// A word of the built-in table, which lives as long as the program.
+type Word = &'static str;
 
-/// The built-in servers, by id.
-pub fn built_in() -> Vec<&'static BuiltIn> {
-    let mut all: Vec<&'static BuiltIn> = [
-        c_family::SERVERS,
-        documents::SERVERS,
-        eslint::SERVERS,
-        go::SERVERS,
-        java::SERVERS,
-        lua::SERVERS,
-        python::SERVERS,
-        rust::SERVERS,
-        shell::SERVERS,
-        typescript::SERVERS,
-        web::SERVERS,
-        zig::SERVERS,
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    all.sort_by_key(|server| server.id);
-    all
+fn for_ever<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Word>, D::Error> {
+    Ok(Option::<String>::deserialize(deserializer)?.map(|word| &*word.leak()))
 }
 
 /// A server as this user has it: a built-in one with the config laid over it, or one of the user's own.
@@ -144,13 +89,19 @@ pub struct Server {
     pub when: When,
     /// Where its program comes from.
     pub program: Program,
+    /// A project that holds one of these asks for this server where another would be preferred.
+    pub chosen_by: Vec<String>,
+    /// Servers that step aside in a project that is marked for this one.
+    pub replaces: Vec<String>,
+    /// What its program says when it is only a stand-in for a server that is not installed.
+    pub absent_when_it_says: Vec<String>,
     /// The command that installs it.
     pub install: String,
     /// What is different about it.
     pub quirks: Quirks,
     /// Added to its environment.
     pub env: BTreeMap<String, String>,
-    built_in: Option<&'static str>,
+    built_in: Option<&'static BuiltIn>,
     overrides: ServerSettings,
 }
 
@@ -196,7 +147,10 @@ impl Server {
 
     /// Returns the settings by section, the user's laid over the built-in ones.
     pub fn settings(&self, root: &Path) -> Value {
-        let mut settings = self.find_built_in().map_or_else(|| json!({}), |server| (server.settings)(root));
+        let mut settings = self.built_in.map_or_else(|| json!({}), |server| server.settings.clone());
+        if let Some(of_project) = of_project(&self.id, root) {
+            merge(&mut settings, &of_project);
+        }
         if let Some(own) = &self.overrides.settings {
             merge(&mut settings, own);
         }
@@ -204,9 +158,10 @@ impl Server {
     }
 
     /// Returns the options of `initialize`, the user's laid over the built-in ones.
-    pub fn initialization_options(&self, root: &Path) -> Value {
+    pub fn initialization_options(&self, root: &Path, program: &Path) -> Value {
         let mut options =
-            self.find_built_in().map_or_else(|| json!({}), |server| (server.initialization_options)(root));
+            self.built_in.map_or_else(|| json!({}), |server| server.initialization_options.clone());
+        placeholders::fill(&mut options, root, program);
         if let Some(own) = &self.overrides.initialization_options {
             merge(&mut options, own);
         }
@@ -222,10 +177,14 @@ impl Server {
     pub fn is_configured(&self) -> bool {
         self.overrides != ServerSettings::default()
     }
+}
 
-    fn find_built_in(&self) -> Option<&'static BuiltIn> {
-        let id = self.built_in?;
-        built_in().into_iter().find(|server| server.id == id)
+/// Settings of a built-in server that no file can hold, because they depend on the project.
+fn of_project(id: &str, root: &Path) -> Option<Value> {
+    match id {
+        "eslint" => Some(eslint::settings(root)),
+        "pyright" => python::pyright(root),
+        _ => None,
     }
 }
 
@@ -263,8 +222,8 @@ impl Registry {
     pub fn new(config: &LspConfig) -> Self {
         let mut settings = config.servers.clone();
         let mut servers: Vec<Server> = built_in()
-            .into_iter()
-            .map(|server| custom::configured(server, settings.remove(server.id).unwrap_or_default()))
+            .iter()
+            .map(|server| custom::configured(server, settings.remove(&server.id).unwrap_or_default()))
             .collect();
         servers.extend(settings.into_iter().map(|(id, settings)| custom::of_the_user(id, settings)));
         servers.sort_by(|a, b| a.id.cmp(&b.id));

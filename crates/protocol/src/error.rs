@@ -71,6 +71,8 @@ pub enum ErrorCode {
     QueuedMessageNotFound,
     /// The agent's program is not on this machine; the message says how to install it.
     AgentNotInstalled,
+    /// The language server could not be installed; the message says why and what to do.
+    InstallFailed,
     /// The message or its images are over the limit of one message.
     MessageTooLarge,
     /// The body or the query does not have the shape that the route takes.
@@ -114,6 +116,7 @@ impl ErrorCode {
             Self::QuestionNotFound => "QUESTION_NOT_FOUND",
             Self::QueuedMessageNotFound => "QUEUED_MESSAGE_NOT_FOUND",
             Self::AgentNotInstalled => "AGENT_NOT_INSTALLED",
+            Self::InstallFailed => "INSTALL_FAILED",
             Self::MessageTooLarge => "MESSAGE_TOO_LARGE",
             Self::InvalidRequest => "INVALID_REQUEST",
             Self::Unauthorized => "UNAUTHORIZED",

@@ -2,6 +2,7 @@
 
 mod config;
 mod diagnostic;
+mod install;
 mod service;
 mod status;
 pub mod told;
@@ -11,6 +12,7 @@ mod tests;
 
 pub use config::{LspConfig, LspSetting, ServerSettings};
 pub use diagnostic::{Code, Diagnostic, Severity};
+pub use install::{InstallListResponse, InstallParams, InstallResponse, Installable};
 pub use service::{
     Bootstrap, CallToolAnswer, CallToolParams, CheckFileParams, CheckOutcome, CheckParams, CheckResponse,
     CheckScope, DiagnosticsAfterParams, DiagnosticsResponse, FileDiagnostics, FileText, LspMetrics,

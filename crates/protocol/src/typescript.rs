@@ -47,6 +47,9 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::lsp::LspStatusResponse>();
     to.visit::<crate::lsp::CheckResponse>();
     to.visit::<crate::lsp::RestartParams>();
+    to.visit::<crate::lsp::InstallListResponse>();
+    to.visit::<crate::lsp::InstallParams>();
+    to.visit::<crate::lsp::InstallResponse>();
     to.visit::<crate::index::ListCodebasesResponse>();
     to.visit::<crate::index::SearchCodebaseParams>();
     to.visit::<crate::index::SearchCodebaseResponse>();

@@ -41,7 +41,13 @@ pub enum ChildKind {
     Service,
     /// git, as [`crate::git`] calls it.
     Git,
+    /// A package manager that brings a language server on the user's word, and the first start of what it brought. It is
+    /// about no workspace: its root is the folder of the installed servers, and it is refused everywhere else.
+    Installer,
 }
+
+/// The folder below the data folder that holds the language servers which were installed by us.
+pub const LANGUAGE_SERVERS: &str = "language-servers";
 
 /// What to start, for which workspace.
 #[derive(Clone, Debug)]
@@ -273,8 +279,10 @@ impl SpawnGate {
         let program = lookup::executable(&request.program)?;
         let no_cwd = |error| GateError::Cwd { cwd: request.cwd.clone(), error };
         let cwd = request.cwd.canonicalize().map_err(no_cwd)?;
-        if !trusted {
-            untrusted::check(&request, &program, &cwd)?;
+        match request.kind {
+            ChildKind::Installer => self.check_installer(&request)?,
+            _ if !trusted => untrusted::check(&request, &program, &cwd)?,
+            _ => {}
         }
         let folder = start_folder(&request, root_folder.as_ref(), &cwd).map_err(no_cwd)?;
         let mut env = environment::of_child(
@@ -314,6 +322,28 @@ impl SpawnGate {
             keeper: record::Process::of(child.keeper_pid()),
         });
         Ok(child)
+    }
+
+    /// The data folder: what was installed lies below it.
+    pub fn data_dir(&self) -> &Path {
+        &self.shared.data_dir
+    }
+
+    /// The children that other processes of ours keep at this moment: their labels, and the keepers above them.
+    pub fn children_of_others(&self) -> Vec<(String, u32)> {
+        record::of_others(&self.shared.data_dir)
+    }
+
+    /// Refuses an installation anywhere but in our own folder: in a workspace it would run what the workspace holds.
+    fn check_installer(&self, request: &SpawnRequest) -> Result<(), GateError> {
+        let own = self.shared.data_dir.join(LANGUAGE_SERVERS);
+        match own.canonicalize() {
+            Ok(own) if request.root.as_path().starts_with(&own) && request.cwd.starts_with(&own) => Ok(()),
+            Ok(_) | Err(_) => {
+                let what = format!("{} is only run in the folder of installed servers", request.label);
+                Err(GateError::Untrusted { root: request.root.clone(), what })
+            }
+        }
     }
 
     /// Returns the sandbox that a child gets, or why it may not be started without one.

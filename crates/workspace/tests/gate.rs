@@ -90,6 +90,49 @@ impl Fixture {
 }
 
 #[tokio::test]
+async fn what_other_processes_of_ours_keep_is_known_and_what_is_gone_is_not() {
+    let fixture = fixture(&[]).trusted();
+    let process = |pid: u32| serde_json::json!({ "pid": pid, "startTime": process::start_time(pid) });
+    let (own, parent) = (std::process::id(), std::os::unix::process::parent_id());
+    let gone = serde_json::json!({ "pid": parent, "startTime": 1 });
+    let write = |name: &str, label: &str, keeper: serde_json::Value, owner: serde_json::Value| {
+        let record = serde_json::json!({ "label": label, "keeper": keeper, "owner": owner });
+        fs::create_dir_all(fixture.data().join("run")).unwrap();
+        fs::write(fixture.data().join("run").join(name), record.to_string()).unwrap();
+    };
+    write("1.json", "gopls", process(own), process(parent));
+    write("2.json", "ours", process(own), process(own));
+    write("3.json", "left", process(own), gone);
+    fs::write(fixture.data().join("run/4.json"), "no record").unwrap();
+    assert_eq!(fixture.gate.children_of_others(), [("gopls".to_owned(), own)]);
+}
+
+/// An installation is for no workspace: trusted or not, none is a place for it.
+#[tokio::test]
+async fn an_installer_runs_in_the_folder_of_installed_servers_and_nowhere_else() {
+    let fixture =
+        fixture(&[("NPM_CONFIG_REGISTRY", "x"), ("CHARTROOM_TOKEN", "token"), ("SECRET", "s")]).trusted();
+    let request = fixture.shell(ChildKind::Installer, "env");
+    assert!(matches!(fixture.gate.spawn(request), Err(GateError::Untrusted { .. })));
+    let folder = fixture.data().join("language-servers/x");
+    fs::create_dir_all(&folder).unwrap();
+    let own = CanonicalRoot::open(fixture.data().join("language-servers")).unwrap();
+    let in_own = |cwd: &Path| SpawnRequest {
+        args: vec!["-c".into(), "env".into()],
+        cwd: cwd.to_owned(),
+        ..SpawnRequest::new(&own, ChildKind::Installer, "/bin/sh")
+    };
+    let outside = fixture.root.as_path().to_owned();
+    assert!(matches!(fixture.gate.spawn(in_own(&outside)), Err(GateError::Untrusted { .. })));
+    let env = fixture.env_of(in_own(&own.as_path().join("x"))).await;
+    assert_eq!(env.get("NPM_CONFIG_REGISTRY").map(String::as_str), Some("x"));
+    assert!(!env.contains_key("CHARTROOM_TOKEN") && !env.contains_key("SECRET"), "{env:?}");
+    // What is installed there is still none of a language server's business to start in.
+    let request = SpawnRequest { kind: ChildKind::LanguageServer, ..in_own(own.as_path()) };
+    assert!(matches!(fixture.gate.spawn(request), Err(GateError::Untrusted { .. })));
+}
+
+#[tokio::test]
 async fn an_untrusted_agent_is_refused_with_the_command_that_mends_it() {
     let fixture = fixture(&[]);
     let error = fixture.gate.spawn(fixture.shell(ChildKind::Agent, "true")).unwrap_err();

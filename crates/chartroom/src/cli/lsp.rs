@@ -1,10 +1,12 @@
-//! `chartroom lsp status|restart`: the language servers of a workspace.
+//! `chartroom lsp status|restart|install`: the language servers of a workspace.
 
 use std::path::PathBuf;
 
 use chartroom_lsp::LspHandle;
 use chartroom_lsp::render::status_lines;
 use chartroom_protocol::lsp::LspStatusResponse;
+
+pub(crate) mod install;
 
 use super::{answer, workspace};
 use crate::exit::{Failure, Outcome};
@@ -28,6 +30,8 @@ enum Act {
     Status,
     /// Stop a server, or all, so that the next touch starts it anew
     Restart { id: Option<String> },
+    /// Install a server into the data folder with a package manager of this machine; without an id, list them
+    Install { id: Option<String> },
 }
 
 /// Does it to the service that runs, whoever hosts it.
@@ -50,6 +54,9 @@ async fn act(act: &Act, service: &LspHandle) -> Result<LspStatusResponse, Failur
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
+    if let Act::Install { id } = &args.act {
+        return install::run(id.as_deref(), args.json);
+    }
     let _logs = logs::to_stderr();
     let root = args.root.as_deref();
     let status = workspace::within(root, async |opened| act(&args.act, &opened.workspace.lsp).await)?;

@@ -2,9 +2,13 @@
 
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use chartroom_lsp::{InstallError, Installer};
 use chartroom_protocol::error::{ErrorCode, ErrorResponse};
 use chartroom_protocol::ids::ProjectId;
-use chartroom_protocol::lsp::{LspStatusResponse, RestartParams};
+use chartroom_protocol::lsp::{
+    InstallListResponse, InstallParams, InstallResponse, LspStatusResponse, RestartParams,
+};
 use utoipa_axum::routes;
 
 use super::error::ApiError;
@@ -13,7 +17,11 @@ use super::routes::{Kind, Route};
 use crate::app::App;
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![Route::new(Kind::Api, routes!(status)), Route::new(Kind::Api, routes!(restart))]
+    vec![
+        Route::new(Kind::Api, routes!(status)),
+        Route::new(Kind::Api, routes!(restart)),
+        Route::new(Kind::Api, routes!(installable, install)),
+    ]
 }
 
 /// Says of every known server whether it runs, or why not and what mends it.
@@ -55,6 +63,51 @@ pub(super) async fn restart(
         tracing::debug!(%root, "there was nothing to restart");
     }
     Ok(Json(service.status().await))
+}
+
+/// Lists every built-in server, whether it was installed into the data folder, and how it can be.
+#[utoipa::path(get, path = "/api/lsp/install", tag = "language servers", responses(
+    (status = 200, body = InstallListResponse),
+))]
+pub(super) async fn installable(State(app): State<App>) -> Json<InstallListResponse> {
+    Json(InstallListResponse { servers: Installer::new(app.gate().clone()).list() })
+}
+
+/// Installs a server into the data folder with a package manager of this machine, and starts it once; what does not start is
+/// removed again. It goes on when the client goes away.
+#[utoipa::path(post, path = "/api/lsp/install", tag = "language servers", request_body = InstallParams, responses(
+    (status = 200, body = InstallResponse),
+    (status = 404, description = "NOT_FOUND", body = ErrorResponse),
+    (status = 409, description = "INSTALL_FAILED: it is being installed", body = ErrorResponse),
+    (status = 422, description = "INSTALL_FAILED: the message says why and what to do", body = ErrorResponse),
+))]
+pub(super) async fn install(
+    State(app): State<App>,
+    JsonBody(params): JsonBody<InstallParams>,
+) -> Result<Json<InstallResponse>, ApiError> {
+    let installer = Installer::new(app.gate().clone());
+    let installing = tokio::spawn(async move { installer.install(&params.id).await });
+    let installed = installing.await.map_err(ApiError::internal)?.map_err(|error| not_installed(&error))?;
+    Ok(Json(InstallResponse {
+        id: installed.id,
+        manager: installed.manager.name().to_owned(),
+        path: installed.program.to_string_lossy().into_owned(),
+    }))
+}
+
+fn not_installed(error: &InstallError) -> ApiError {
+    let status = match error {
+        InstallError::Unknown { .. } => {
+            return ApiError::not_found(ErrorCode::NotFound, crate::cli::unknown_server(error));
+        }
+        InstallError::Busy { .. } => StatusCode::CONFLICT,
+        InstallError::NoWay { .. }
+        | InstallError::Folder { .. }
+        | InstallError::Gate(_)
+        | InstallError::Failed { .. }
+        | InstallError::NotStarting { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    ApiError::new(status, ErrorCode::InstallFailed, error.to_string())
 }
 
 /// Puts the counters of the running services into the metrics.

@@ -20,7 +20,11 @@ impl Orchestrator {
             tick.tick().await;
             let Some(orchestrator) = orchestrator.upgrade() else { return };
             orchestrator.stop_idle(Instant::now()).await;
-            orchestrator.stay_within(memory_of).await;
+            if let Some(budget) = orchestrator.budget(memory::of_machine()) {
+                // The budget is of the user, and each workspace has a service of its own.
+                let elsewhere = orchestrator.launch.memory_elsewhere();
+                orchestrator.stay_within(budget.saturating_sub(elsewhere), memory_of).await;
+            }
         }
     }
 
@@ -33,7 +37,7 @@ impl Orchestrator {
         let idle: Vec<_> = self
             .running_slots()
             .into_iter()
-            .filter(|(_, client)| now.duration_since(client.last_used()) >= patience)
+            .filter(|(_, client)| !is_answering(client) && now.duration_since(client.last_used()) >= patience)
             .map(|(slot, _)| slot)
             .collect();
         for slot in idle {
@@ -42,28 +46,37 @@ impl Orchestrator {
         }
     }
 
-    /// Stops the least recently used servers until the rest fit into the memory budget.
-    pub(super) async fn stay_within(&self, memory_of: impl Fn(&Client) -> u64) {
-        if self.config.memory_budget == 0 {
-            return;
-        }
-        let budget = self.config.memory_budget.saturating_mul(1024 * 1024);
+    /// Stops the least recently used servers until the rest fit into the memory budget. One that answers somebody at this
+    /// moment stays, however much it takes.
+    pub(super) async fn stay_within(&self, budget: u64, memory_of: impl Fn(&Client) -> u64) {
         let mut running: Vec<_> = self
             .running_slots()
             .into_iter()
-            .map(|(slot, client)| (client.last_used(), memory_of(&client), slot))
+            .map(|(slot, client)| (client.last_used(), memory_of(&client), is_answering(&client), slot))
             .collect();
-        running.sort_by_key(|(used, _, _)| *used);
-        let mut total: u64 = running.iter().map(|(_, bytes, _)| bytes).sum();
+        running.sort_by_key(|(used, ..)| *used);
+        let mut total: u64 = running.iter().map(|(_, bytes, ..)| bytes).sum();
         // The last one is in use; stopping it would only start it again.
         running.pop();
-        for (_, bytes, slot) in running {
+        for (_, bytes, is_answering, slot) in running {
             if total <= budget {
                 return;
+            }
+            if is_answering {
+                continue;
             }
             tracing::debug!(server = slot.key.id, bytes, "stopped: the memory budget is used up");
             self.stop_slot(&slot).await;
             total = total.saturating_sub(bytes);
+        }
+    }
+
+    /// The user's budget in bytes, or a quarter of what the machine has; nothing is no limit.
+    pub(super) fn budget(&self, of_machine: Option<u64>) -> Option<u64> {
+        match self.config.memory_budget {
+            Some(0) => None,
+            Some(mebibytes) => Some(mebibytes.saturating_mul(1024 * 1024)),
+            None => of_machine.map(|bytes| bytes / 4),
         }
     }
 
@@ -76,6 +89,11 @@ impl Orchestrator {
         self.slots().remove(&slot.key);
         slot.stop().await;
     }
+}
+
+/// Whether a check or a question holds the client: its slot has one reference, and whoever looks here another.
+fn is_answering(client: &Arc<Client>) -> bool {
+    Arc::strong_count(client) > 2
 }
 
 fn memory_of(client: &Client) -> u64 {

@@ -153,21 +153,19 @@ async fn start(
 ) -> Start {
     match launch.launch(&server, found, &root) {
         Err(absent) => Start::Failed(absent),
-        Ok(launched) => match Client::start(launched, server, found, root, workspace).await {
+        Ok(launched) => match Client::start(launched, server.clone(), found, root, workspace).await {
             Ok(client) => Start::Ready(client),
-            Err(reason) => Start::Failed(not_started(reason)),
+            Err(reason) => Start::Failed(not_started(&server, reason)),
         },
     }
 }
 
 /// A program that is only a stand-in for one that is not installed says how to get that: it is not broken.
-fn not_started(reason: String) -> Absent {
-    let is_rustup = reason.contains("Unknown binary") || reason.contains("rustup component add");
-    if !is_rustup {
+fn not_started(server: &Server, reason: String) -> Absent {
+    if !server.absent_when_it_says.iter().any(|said| reason.contains(said)) {
         return broken(reason);
     }
-    let hint = Some("rustup component add rust-analyzer".to_owned());
-    Absent { status: ServerState::Unavailable, reason, hint }
+    Absent { status: ServerState::Unavailable, reason, hint: Some(server.install.clone()) }
 }
 
 fn broken(reason: String) -> Absent {
@@ -176,20 +174,39 @@ fn broken(reason: String) -> Absent {
 
 #[cfg(test)]
 mod tests {
+    use chartroom_protocol::lsp::LspConfig;
+
     use super::*;
+    use crate::registry::Registry;
 
     #[test]
     fn a_rustup_proxy_without_its_component_is_not_installed_and_says_how_to_get_it() {
+        let registry = Registry::new(&LspConfig::default());
+        let of = |id: &str, said: &str| {
+            let server = registry.get(id).unwrap();
+            not_started(server, format!("{id} exited with status 1 before it was ready: {said}"))
+        };
         for said in [
             "error: Unknown binary 'rust-analyzer' in official toolchain 'stable-x86_64-unknown-linux-gnu'.",
             "help: run `rustup component add rust-analyzer` to install it",
             "To install, run `rustup component add rust-analyzer`",
         ] {
-            let absent =
-                not_started(format!("rust-analyzer exited with status 1 before it was ready: {said}"));
+            let absent = of("rust-analyzer", said);
             assert_eq!(absent.status, ServerState::Unavailable, "{said}");
             assert_eq!(absent.hint.as_deref(), Some("rustup component add rust-analyzer"));
         }
-        assert_eq!(not_started("gopls exited with status 1".to_owned()).status, ServerState::Broken);
+        assert_eq!(of("gopls", "it crashed").status, ServerState::Broken);
+        // A language without its server's package is the same case.
+        for (id, said) in [
+            ("r-languageserver", "Error in loadNamespace(x) : there is no package called ‘languageserver’"),
+            (
+                "julia-languageserver",
+                "ERROR: ArgumentError: Package LanguageServer not found in current path.",
+            ),
+        ] {
+            let absent = of(id, said);
+            assert_eq!(absent.status, ServerState::Unavailable, "{said}");
+            assert!(absent.hint.is_some_and(|hint| hint.contains("anguage")), "{said}");
+        }
     }
 }

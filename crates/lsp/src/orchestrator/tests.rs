@@ -1,3 +1,4 @@
+mod choice;
 mod collecting;
 mod lifecycle;
 mod memory;

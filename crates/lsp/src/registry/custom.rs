@@ -9,20 +9,16 @@ use super::{BuiltIn, Program, Quirks, Server, When};
 /// A built-in server with what the user changed.
 pub(super) fn configured(server: &'static BuiltIn, settings: ServerSettings) -> Server {
     let files = match &settings.extensions {
-        None => {
-            server.files.iter().map(|(name, language)| ((*name).to_owned(), (*language).to_owned())).collect()
-        }
+        None => server.files.clone(),
         Some(extensions) => files(extensions, |extension| {
-            settings.language_id.clone().or_else(|| {
-                server.files.iter().find(|(name, _)| *name == extension).map(|(_, id)| (*id).to_owned())
-            })
+            settings.language_id.clone().or_else(|| server.files.get(extension).cloned())
         }),
     };
     let program = match &settings.command {
         Some(command) => Program::Configured {
             command: command.clone(),
             args: settings.args.clone().unwrap_or_else(|| {
-                server.commands.first().map(|command| owned(command.args)).unwrap_or_default()
+                server.commands.first().map(|command| command.args.clone()).unwrap_or_default()
             }),
         },
         None if server.id == super::typescript::ID => Program::TypeScript { args: settings.args.clone() },
@@ -31,24 +27,31 @@ pub(super) fn configured(server: &'static BuiltIn, settings: ServerSettings) -> 
                 .commands
                 .iter()
                 .map(|command| {
-                    let args = settings.args.clone().unwrap_or_else(|| owned(command.args));
-                    (command.program.to_owned(), args)
+                    let args = settings.args.clone().unwrap_or_else(|| command.args.clone());
+                    (command.program.clone(), args)
                 })
                 .collect(),
         },
     };
     Server {
-        id: server.id.to_owned(),
-        language: server.language.to_owned(),
+        id: server.id.clone(),
+        language: server.language.clone(),
         enabled: settings.enabled,
         files,
-        markers: settings.root_markers.clone().unwrap_or_else(|| owned(server.markers)),
-        when: if settings == ServerSettings::default() { server.when } else { explicit(server.when) },
+        markers: settings.root_markers.clone().unwrap_or_else(|| server.markers.clone()),
+        when: if settings == ServerSettings::default() {
+            server.when.clone()
+        } else {
+            explicit(&server.when)
+        },
         program,
-        install: server.install.to_owned(),
+        chosen_by: server.chosen_by.clone(),
+        replaces: server.replaces.clone(),
+        absent_when_it_says: server.absent_when_it_says.clone(),
+        install: server.install.hint(),
         quirks: server.quirks,
         env: settings.env.clone(),
-        built_in: Some(server.id),
+        built_in: Some(server),
         overrides: settings,
     }
 }
@@ -69,6 +72,9 @@ pub(super) fn of_the_user(id: String, settings: ServerSettings) -> Server {
         files: files(&extensions, |_| settings.language_id.clone()),
         markers: settings.root_markers.clone().unwrap_or_default(),
         when: When::Always,
+        chosen_by: Vec::new(),
+        replaces: Vec::new(),
+        absent_when_it_says: Vec::new(),
         program,
         install: format!("set lsp.servers.{id}.command in your config to the program of this server"),
         quirks: Quirks::default(),
@@ -80,10 +86,10 @@ pub(super) fn of_the_user(id: String, settings: ServerSettings) -> Server {
 }
 
 /// A user who names an alternative wants it.
-fn explicit(when: When) -> When {
+fn explicit(when: &When) -> When {
     match when {
         When::InsteadOf(_) => When::Always,
-        When::Always | When::InMarkedProject => when,
+        When::Always | When::InMarkedProject => when.clone(),
     }
 }
 
@@ -99,8 +105,4 @@ fn files(extensions: &[String], language: impl Fn(&str) -> Option<String>) -> BT
 
 fn bare(extension: &str) -> &str {
     extension.trim_start_matches('.')
-}
-
-fn owned(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
 }

@@ -1,7 +1,5 @@
-use chartroom_protocol::lsp::LspConfig;
-use expect_test::expect;
-
 use super::*;
+use chartroom_protocol::lsp::LspConfig;
 
 fn registry(config: &str) -> Registry {
     Registry::new(&serde_json::from_str::<LspConfig>(config).unwrap())
@@ -16,8 +14,10 @@ fn ids(registry: &Registry, file: &str) -> Vec<String> {
 fn the_built_in_servers() {
     let registry = registry("{}");
     let ids: Vec<_> = registry.all().iter().map(|server| server.id.as_str()).collect();
-    expect!["bash-language-server clangd css eslint gopls html jdtls json lua-language-server pyright ruff rust-analyzer ty typescript yaml zls"]
-        .assert_eq(&ids.join(" "));
+    for id in ["eslint", "gopls", "pyright", "rust-analyzer", "typescript"] {
+        assert!(ids.contains(&id), "{id}");
+    }
+    assert!(ids.len() >= 45 && ids.is_sorted(), "{}: {ids:?}", ids.len());
     for server in registry.all() {
         assert!(!server.install.is_empty() && !server.files.is_empty(), "{}", server.id);
     }
@@ -27,10 +27,11 @@ fn the_built_in_servers() {
 #[test]
 fn a_file_is_known_by_its_ending_to_one_or_more_servers() {
     let registry = registry("{}");
-    assert_eq!(ids(&registry, "/p/a.ts"), ["eslint", "typescript"]);
+    let of_typescript = ["angular", "biome", "deno", "eslint", "oxlint", "typescript"];
+    assert_eq!(ids(&registry, "/p/a.ts"), of_typescript);
     assert_eq!(ids(&registry, "/p/a.rs"), ["rust-analyzer"]);
     assert_eq!(ids(&registry, "/p/go.mod"), ["gopls"]);
-    assert_eq!(ids(&registry, "/p/a.d.ts"), ["eslint", "typescript"]);
+    assert_eq!(ids(&registry, "/p/a.d.ts"), of_typescript);
     assert_eq!(ids(&registry, "/p/a.py"), ["pyright", "ruff", "ty"]);
 }
 
@@ -47,7 +48,7 @@ fn an_unknown_ending_has_no_server() {
 #[test]
 fn a_disabled_server_is_listed_but_serves_nothing() {
     let registry = registry(r#"{"servers":{"eslint":{"enabled":false}}}"#);
-    assert_eq!(ids(&registry, "/p/a.ts"), ["typescript"]);
+    assert!(!ids(&registry, "/p/a.ts").contains(&"eslint".to_owned()));
     assert!(!registry.get("eslint").unwrap().enabled);
 }
 

@@ -4,41 +4,9 @@ use std::path::{Path, PathBuf};
 
 use chartroom_workspace::CanonicalRoot;
 use chartroom_workspace::boundary::Inside;
-use serde_json::{Value, json};
-
-use super::{BuiltIn, Command, Quirks, When};
+use serde_json::Value;
 
 pub(super) const ID: &str = "typescript";
-
-pub(super) const SERVERS: &[BuiltIn] = &[BuiltIn {
-    id: ID,
-    language: "TypeScript",
-    files: &[
-        (".ts", "typescript"),
-        (".mts", "typescript"),
-        (".cts", "typescript"),
-        (".tsx", "typescriptreact"),
-        (".js", "javascript"),
-        (".mjs", "javascript"),
-        (".cjs", "javascript"),
-        (".jsx", "javascriptreact"),
-    ],
-    markers: &["tsconfig.json", "jsconfig.json", "package.json"],
-    when: When::Always,
-    commands: &[
-        Command { program: "tsc", args: &["--lsp", "--stdio"] },
-        Command { program: "typescript-language-server", args: &["--stdio"] },
-    ],
-    install: "npm install --save-dev typescript",
-    quirks: Quirks::NONE,
-    settings: super::nothing,
-    initialization_options: options,
-}];
-
-fn options(_root: &Path) -> Value {
-    // Downloading typings would be traffic and code that nobody asked for.
-    json!({ "disableAutomaticTypingAcquisition": true })
-}
 
 /// Which program serves a project.
 #[derive(Debug, Clone, PartialEq, Eq)]

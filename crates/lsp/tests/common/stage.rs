@@ -199,6 +199,7 @@ fn environment(folder: &Path) -> BTreeMap<OsString, OsString> {
     env.retain(|name, _| !name.to_string_lossy().starts_with("CARGO_") || name == "CARGO_HOME");
     let mut path: Vec<PathBuf> =
         vec!["".into(), ".".into(), folder.to_owned(), test_tools::dir().join("py/bin")];
+    path.push(test_tools::dir().join("languages-py/bin"));
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     env.insert("PATH".into(), std::env::join_paths(path).unwrap());
     env

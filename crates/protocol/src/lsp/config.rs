@@ -99,8 +99,10 @@ pub struct LspConfig {
     pub navigation_tools: bool,
     /// A server that nobody asked for this long is stopped; it starts again with the next touch. 0 keeps it.
     pub idle_timeout: u64,
-    /// All servers of one workspace together, in MiB; beyond it the least recently used is stopped. 0 is no limit.
-    pub memory_budget: u64,
+    /// All servers of the user together, in MiB; beyond it the least recently used is stopped. 0 is no limit; the default
+    /// is a quarter of the machine's memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_budget: Option<u64>,
     /// Adds the line `N of these are new` after an edit, which costs one more check before it.
     pub mark_new: bool,
     /// By server id, on top of what is built in.
@@ -117,7 +119,7 @@ impl Default for LspConfig {
             include_severities: vec![Severity::Error],
             navigation_tools: true,
             idle_timeout: 30 * 60 * 1_000,
-            memory_budget: 0,
+            memory_budget: None,
             mark_new: false,
             servers: BTreeMap::new(),
         }

@@ -105,6 +105,24 @@ fn the_requests_of_the_service() {
         expect![[r#"{"afterEpoch":3,"waitMs":50}"#]],
     );
     check(&RestartParams { id: None }, expect!["{}"]);
+    check(&InstallParams { id: "gopls".into() }, expect![[r#"{"id":"gopls"}"#]]);
+    check(
+        &InstallResponse { id: "ty".into(), manager: "pip".into(), path: "/d/bin/ty".into() },
+        expect![[r#"{"id":"ty","manager":"pip","path":"/d/bin/ty"}"#]],
+    );
+    let servers = vec![Installable {
+        id: "ty".into(),
+        language: "Python".into(),
+        installed: false,
+        manager: Some("pip".into()),
+        hints: vec!["pip install ty".into()],
+    }];
+    check(
+        &InstallListResponse { servers },
+        expect![[
+            r#"{"servers":[{"id":"ty","language":"Python","installed":false,"manager":"pip","hints":["pip install ty"]}]}"#
+        ]],
+    );
     check(&ReadyParams { workspace_root: "/p".into() }, expect![[r#"{"workspaceRoot":"/p"}"#]]);
     check(
         &CallToolParams { name: "lsp_hover".into(), arguments: serde_json::json!({ "line": 1 }) },
@@ -194,7 +212,7 @@ fn the_bootstrap_is_one_value_and_needs_a_root() {
             data_dir: Some("/d".into()),
         },
         expect![[
-            r#"{"workspaceRoot":"/p","config":{"diagnosticTimeout":5,"firstTouchTimeout":10000,"maxDiagnosticsPerFile":20,"maxProjectDiagnosticsFiles":5,"includeSeverities":["error"],"navigationTools":true,"idleTimeout":1800000,"memoryBudget":0,"markNew":false,"servers":{}},"dataDir":"/d"}"#
+            r#"{"workspaceRoot":"/p","config":{"diagnosticTimeout":5,"firstTouchTimeout":10000,"maxDiagnosticsPerFile":20,"maxProjectDiagnosticsFiles":5,"includeSeverities":["error"],"navigationTools":true,"idleTimeout":1800000,"markNew":false,"servers":{}},"dataDir":"/d"}"#
         ]],
     );
     // REQ-START-030: as the seed writes it.

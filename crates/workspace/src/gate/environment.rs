@@ -113,6 +113,9 @@ const SERVICE: &[&str] =
 
 const GIT: &[&str] = &[];
 
+/// Where the user's package managers are told to look, which the user's own words there are for.
+const INSTALLER: &[&str] = &["PIP_*", "NPM_CONFIG_*", "npm_config_*", "REQUESTS_CA_BUNDLE"];
+
 /// Handed to nobody, whoever asks: with it a child could speak as the user.
 const NEVER: &[&str] = &["CHARTROOM_TOKEN"];
 
@@ -135,6 +138,7 @@ pub(super) fn of_child(
         ChildKind::LanguageServer => contains(&[COMMON, PROXY, LANGUAGE_SERVER], name),
         ChildKind::Service => contains(&[COMMON, PROXY, LANGUAGE_SERVER, SERVICE], name),
         ChildKind::Git => contains(&[COMMON, GIT], name),
+        ChildKind::Installer => contains(&[COMMON, PROXY, LANGUAGE_SERVER, INSTALLER], name),
     };
     let wanted = |name: &OsStr| inherits(name) || pass.iter().any(|passed| name == passed.as_str());
     let mut env: BTreeMap<OsString, OsString> = parent

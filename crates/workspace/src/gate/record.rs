@@ -81,6 +81,20 @@ pub(super) fn keep(data_dir: &Path, child: &Child, temporary: Option<&Path>) {
     }
 }
 
+/// The children that other processes of ours keep at this moment, by label, each with its keeper.
+pub(super) fn of_others(data_dir: &Path) -> Vec<(String, u32)> {
+    let own = std::process::id();
+    let entries = std::fs::read_dir(run_dir(data_dir)).into_iter().flatten().flatten();
+    let records =
+        entries.filter_map(|entry| serde_json::from_slice::<Record>(&std::fs::read(entry.path()).ok()?).ok());
+    let mut children: Vec<(String, u32)> = records
+        .filter(|record| record.owner.pid != own && record.owner.is_alive() && record.keeper.is_alive())
+        .map(|record| (record.label, record.keeper.pid))
+        .collect();
+    children.sort();
+    children
+}
+
 /// Ends what an older run has left behind. Call it once, at start, before anything is spawned.
 pub fn sweep(data_dir: &Path) -> SweepReport {
     let mut report = SweepReport::default();

@@ -161,7 +161,7 @@ impl SandboxSettings {
                 None => (SandboxMode::Off, true),
             },
             // Ours, and git as we call it.
-            ChildKind::Service | ChildKind::Git => (SandboxMode::Off, false),
+            ChildKind::Service | ChildKind::Git | ChildKind::Installer => (SandboxMode::Off, false),
         };
         if mode == SandboxMode::Off {
             return SandboxState::Off;
@@ -214,6 +214,10 @@ impl SandboxSettings {
         };
         read.extend(self.shown.iter().cloned());
         read.extend(rules.allow_read.iter().cloned());
+        if child.kind == ChildKind::LanguageServer {
+            // It may be one that was installed there; no secret is beside it.
+            read.push(around.data_dir.join(super::LANGUAGE_SERVERS));
+        }
         let network = match rules.network_in(mode) {
             NetworkSetting::All => Network::All,
             NetworkSetting::None => Network::Ports(Vec::new()),

@@ -160,22 +160,62 @@ async fn an_idle_server_is_stopped_and_starts_again_when_needed() {
     housekeeping.abort();
 }
 
+const MIB: u64 = 1024 * 1024;
+
 #[tokio::test(start_paused = true)]
 async fn the_memory_budget_stops_the_least_recently_used() {
     let servers = [("alpha", Behaviour::default()), ("gamma", Behaviour::default())];
-    let config = json!({ "memoryBudget": 100 });
-    let rehearsal = Rehearsal::with_config("//- a.foo\nx\n//- b.bar\nx\n", &servers, config);
+    let rehearsal = Rehearsal::new("//- a.foo\nx\n//- b.bar\nx\n", &servers);
     rehearsal.check("a.foo").await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     rehearsal.check("b.bar").await;
-    let mib = 1024 * 1024;
-    rehearsal.orchestrator.stay_within(|_| 40 * mib).await;
+    rehearsal.orchestrator.stay_within(100 * MIB, |_| 40 * MIB).await;
     assert_eq!(rehearsal.status("alpha"), [ServerState::Active]);
-    rehearsal.orchestrator.stay_within(|_| 80 * mib).await;
+    rehearsal.orchestrator.stay_within(100 * MIB, |_| 80 * MIB).await;
     assert_eq!(
         (rehearsal.status("alpha"), rehearsal.status("gamma")),
         (vec![ServerState::Idle], vec![ServerState::Active])
     );
+    // It comes back with the next touch.
+    rehearsal.project.write("a.foo", "ERR again\n");
+    assert_eq!(rehearsal.check("a.foo").await.len(), 1);
+    assert_eq!(rehearsal.fakes.n_launched(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_budget_is_a_quarter_of_the_machine_unless_the_user_sets_it() {
+    let budget = |config: serde_json::Value| {
+        Rehearsal::with_config("", &[], config).orchestrator.budget(Some(16 * 1024 * MIB))
+    };
+    assert_eq!(budget(json!({})), Some(4 * 1024 * MIB));
+    assert_eq!(budget(json!({ "memoryBudget": 100 })), Some(100 * MIB));
+    assert_eq!(budget(json!({ "memoryBudget": 0 })), None);
+    assert_eq!(Rehearsal::new("", &[]).orchestrator.budget(None), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_answering_is_not_stopped_for_its_memory_nor_for_its_age() {
+    let slow = Behaviour { pulls_after: Some(Duration::from_millis(2_500)), ..Behaviour::default() };
+    let servers = [("alpha", slow), ("gamma", Behaviour::default())];
+    let config = json!({ "idleTimeout": 1_000 });
+    let rehearsal = Rehearsal::with_config("//- a.foo\nx\n//- b.bar\nx\n", &servers, config);
+    rehearsal.check("a.foo").await;
+    rehearsal.project.write("a.foo", "ERR late\n");
+    let check = rehearsal.check("a.foo");
+    let pressure = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        // gamma is the one that was used last.
+        rehearsal.check("b.bar").await;
+        tokio::time::sleep(Duration::from_millis(1_000)).await;
+        rehearsal.orchestrator.stay_within(100 * MIB, |_| 80 * MIB).await;
+        rehearsal.orchestrator.stop_idle(tokio::time::Instant::now()).await;
+        rehearsal.status("alpha")
+    };
+    let (found, status) = tokio::join!(check, pressure);
+    assert_eq!((found.len(), status), (1, vec![ServerState::Active]), "{found:?}");
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    rehearsal.orchestrator.stay_within(100 * MIB, |_| 180 * MIB).await;
+    assert_eq!(rehearsal.status("gamma"), [ServerState::Idle]);
 }
 
 // BR-43, REQ-STATUS-020, REQ-STATUS-025

@@ -137,7 +137,7 @@ async fn a_server_that_dies_or_is_silent_in_the_middle_is_told_as_such() {
 
 #[tokio::test(start_paused = true)]
 async fn a_folder_is_checked_with_all_its_files() {
-    let fixture = "//- src/a.foo\nfine\nERR one\n//- src/deep/b.foo\nERR two\n//- src/ok.foo\nfine\n//- src/notes.md\nERR no server\n//- src/c.bar\nfine\n//- other.foo\nERR elsewhere\n//- src/node_modules/m/x.foo\nERR not ours\n//- empty/x.md\nx\n";
+    let fixture = "//- src/a.foo\nfine\nERR one\n//- src/deep/b.foo\nERR two\n//- src/ok.foo\nfine\n//- src/notes.xyz\nERR no server\n//- src/c.bar\nfine\n//- other.foo\nERR elsewhere\n//- src/node_modules/m/x.foo\nERR not ours\n//- empty/x.xyz\nx\n";
     let servers = [("alpha", Behaviour::default()), ("gamma", Behaviour::silent())];
     let rehearsal = Rehearsal::with_config(fixture, &servers, alone());
     let text = ask(&rehearsal, "lsp_diagnostics", json!({ "path": "src" })).await;
