@@ -23,8 +23,8 @@ const WORKSPACE_ONLY: &[&str] = &[
     "crates/workspace/src/roots.rs",
 ];
 
-/// What lies among them and opens files of the data folder.
-const DATA_FOLDER: &[&str] = &["crates/edits/src/locks.rs"];
+/// What lies among them and opens other files: of the data folder, and the kernel's own in `/proc`.
+const OTHER_FILES: &[&str] = &["crates/edits/src/locks.rs", "crates/chartroom/src/http/peer.rs"];
 
 /// What reads files of agents in the user's home, through `workspace::regular`.
 const FILES_OF_AGENTS: &[&str] = &["crates/providers/src/acp", "crates/providers/src/claude"];
@@ -87,8 +87,8 @@ fn look(path: &Path, problems: &mut Vec<String>) {
     }
     let name = path.file_name().unwrap().to_str().unwrap();
     let in_tests = name == "tests.rs" || path.components().any(|part| part.as_os_str() == "tests");
-    let in_data_folder = DATA_FOLDER.iter().any(|place| path == root().join(place));
-    if in_tests || in_data_folder || !name.ends_with(".rs") {
+    let opens_others = OTHER_FILES.iter().any(|place| path == root().join(place));
+    if in_tests || opens_others || !name.ends_with(".rs") {
         return;
     }
     for (line, what) in openings(&fs::read_to_string(path).unwrap()) {
