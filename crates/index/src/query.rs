@@ -1,7 +1,9 @@
 //! What a query means: its operators, its words, and what sort of question it is. Pure.
 
+pub mod forms;
 pub mod operators;
 pub mod plan;
+pub mod weigh;
 pub mod words;
 
 pub use operators::{Operators, ParsedQuery};

@@ -4,9 +4,12 @@
 //! named where they differ.
 
 mod answer;
+mod bm25;
+mod by_file;
 mod candidates;
 mod category;
 mod evidence;
+mod files;
 mod filter;
 mod group;
 mod noise;
@@ -21,6 +24,7 @@ use crate::content::{SearchError, SearchOutcome, SearchRequest};
 use crate::embed::Embedder;
 use crate::query::operators;
 use crate::query::plan::{self, Intent, Plan};
+use crate::query::weigh::weigh;
 use crate::store::GenerationReader;
 use candidates::{Candidate, Passes};
 use filter::{Filter, Removed};
@@ -43,6 +47,7 @@ pub fn search(
     let plan = plan::plan(&parsed.text);
     let (filter, bad_patterns) = Filter::new(request, &parsed.operators);
     let passes = Passes::prepare(embedder, &plan, &parsed.text);
+    let about = plan.about_files.then(|| weigh(&title(&request.query), &parsed.text));
     let mut warnings = passes.warnings();
     warnings.extend(bad_patterns);
     if parsed.only_operators {
@@ -61,10 +66,16 @@ pub fn search(
     }
     let mut attempts = 0;
     let (mut ranked, removed) = loop {
-        let found = passes.run(reader, limit)?;
+        let found = match &about {
+            Some(query) => by_file::candidates(reader, query, &passes, &filter, limit)?,
+            None => passes.run(reader, limit)?,
+        };
         let exhausted = found.len() < limit;
         let (kept, removed) = filter.apply(found);
-        let ranked = rank(kept, &plan, request);
+        let ranked = match &about {
+            Some(_) => boosted(kept, request),
+            None => rank(kept, &plan, request),
+        };
         attempts += 1;
         let enough = filter.must_is_empty() || ranked.len() >= request.limit;
         if enough || exhausted || attempts > MUST_RETRIES {
@@ -81,6 +92,23 @@ pub fn search(
     warnings.sort();
     warnings.dedup();
     Ok(SearchOutcome { noise_mitigation: noise::of(&files), results, warnings, debug })
+}
+
+/// The first line of a query, without its operators.
+fn title(query: &str) -> String {
+    operators::parse(query.trim_start().lines().next().unwrap_or_default()).text
+}
+
+/// Candidates that are weighed already: only what was changed goes up.
+fn boosted(mut candidates: Vec<Candidate>, request: &SearchRequest) -> Vec<Candidate> {
+    let boost = boosts_changed(request);
+    for candidate in &mut candidates {
+        if boost && request.changed_files.contains(&candidate.stored.chunk.rel_path) {
+            candidate.multiplier = CHANGED_BOOST;
+            candidate.score *= CHANGED_BOOST;
+        }
+    }
+    candidates
 }
 
 /// Weighs every candidate.

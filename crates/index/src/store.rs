@@ -8,6 +8,7 @@
 
 mod data;
 mod error;
+mod words;
 
 use serde_json::Value;
 
@@ -17,6 +18,7 @@ pub use data::{
     Symbol,
 };
 pub use error::{ProbeError, StoreError};
+pub use words::{ChunkWords, WordCounts, WordTable};
 
 /// Where generations live. One instance per process and data folder (or server).
 ///
@@ -106,6 +108,9 @@ pub trait GenerationReader: Send + Sync {
 
     /// BM25 over identifier-split terms; best first, ties by chunk id.
     fn lexical(&self, terms: &[LexicalTerm], limit: usize) -> Result<Vec<Scored>, StoreError>;
+
+    /// Counts words in this snapshot, for rankings that weigh them themselves.
+    fn words(&self) -> Result<Box<dyn WordCounts>, StoreError>;
 
     /// Nearest vectors by cosine; best first, ties by chunk id. Empty when the generation has no vectors.
     fn dense(&self, vector: &[f32], limit: usize) -> Result<Vec<Scored>, StoreError>;

@@ -3,6 +3,7 @@
 mod bench;
 mod faults;
 mod memory;
+mod no_words;
 mod simple;
 
 pub(crate) use bench::Bench;

@@ -34,14 +34,24 @@ const MAX_TERMS: usize = 48;
 
 /// What is indexed of a chunk.
 #[derive(Clone, Copy)]
-struct Fields {
-    symbol: Field,
-    path: Field,
-    content: Field,
+pub(super) struct Fields {
+    pub(super) symbol: Field,
+    pub(super) path: Field,
+    pub(super) content: Field,
     /// The file's id, to delete by.
     file: Field,
     /// The file's id and the chunk's number in one.
     place: Field,
+}
+
+impl Fields {
+    pub(super) fn of(self, field: LexicalField) -> Field {
+        match field {
+            LexicalField::Symbol => self.symbol,
+            LexicalField::Path => self.path,
+            LexicalField::Content => self.content,
+        }
+    }
 }
 
 /// An open index.
@@ -166,6 +176,11 @@ impl Lexical {
         Ok(Self { index, reader, fields, folder, stamp })
     }
 
+    /// What the index describes, to count in.
+    pub(super) fn counted(&self) -> (tantivy::Searcher, Fields, Stamp) {
+        (self.reader.searcher(), self.fields, self.stamp)
+    }
+
     /// The best chunks by BM25, as places, best first.
     pub(super) fn search(
         &self,
@@ -175,12 +190,7 @@ impl Lexical {
         let searcher = self.reader.searcher();
         let mut weighted: Vec<(u64, Term, f32)> = Vec::new();
         for term in terms {
-            let field = match term.field {
-                LexicalField::Symbol => self.fields.symbol,
-                LexicalField::Path => self.fields.path,
-                LexicalField::Content => self.fields.content,
-            };
-            let tantivy_term = Term::from_field_text(field, &term.text);
+            let tantivy_term = Term::from_field_text(self.fields.of(term.field), &term.text);
             let frequency = searcher.doc_freq(&tantivy_term).map_err(lexical_error)?;
             if frequency > 0 {
                 weighted.push((frequency, tantivy_term, term.weight));
@@ -372,11 +382,11 @@ fn join_place(file: i64, at: usize) -> u64 {
     file.unsigned_abs() << CHUNK_BITS | (at as u64 & ((1 << CHUNK_BITS) - 1))
 }
 
-fn split_place(place: u64) -> (i64, usize) {
+pub(super) fn split_place(place: u64) -> (i64, usize) {
     let file = i64::try_from(place >> CHUNK_BITS).unwrap_or(i64::MAX);
     (file, (place & ((1 << CHUNK_BITS) - 1)) as usize)
 }
 
-fn lexical_error(error: tantivy::TantivyError) -> StoreError {
+pub(super) fn lexical_error(error: tantivy::TantivyError) -> StoreError {
     StoreError::Unavailable(format!("word index: {error}"))
 }

@@ -7,15 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 use serde_json::Value;
 
+use super::counts::{self, Numbers};
 use super::decoded::{Cache, Decoded};
 use super::layout::RootFolder;
-use super::lexical::Lexical;
+use super::lexical::{Lexical, Stamp};
 use super::memory::{FileEntry, Memory};
 use super::schema::{self, as_probe, meta, store_error};
 use super::{digest, row};
 use crate::store::{
     CallEdge, Counts, FileStamp, GenerationId, GenerationReader, GraphNote, LexicalTerm, Manifest,
-    ProbeError, Scored, StoreError, StoredChunk, Symbol,
+    ProbeError, Scored, StoreError, StoredChunk, Symbol, WordCounts,
 };
 use crate::symbols;
 
@@ -26,6 +27,8 @@ pub(super) struct Generation {
     memory: Mutex<Arc<Memory>>,
     lexical: Mutex<Option<Lexical>>,
     lexical_folder: std::path::PathBuf,
+    /// The numbers of the last snapshot that was counted in: of which change of the files, and of the word index.
+    numbers: Mutex<Option<(i64, Stamp, Arc<Numbers>)>>,
     cache: Cache,
 }
 
@@ -37,6 +40,7 @@ impl Generation {
             memory: Mutex::new(Arc::new(Memory::unread())),
             lexical: Mutex::new(None),
             lexical_folder: folder.lexical(id),
+            numbers: Mutex::new(None),
             cache: Cache::default(),
         })
     }
@@ -57,6 +61,21 @@ impl Generation {
 
     fn db(&self) -> MutexGuard<'_, Connection> {
         self.db.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with the word index as it is now.
+    fn with_lexical<T>(&self, work: impl FnOnce(&Lexical) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut lexical = self.lexical.lock().unwrap_or_else(PoisonError::into_inner);
+        let db = self.db();
+        let open = match &mut *lexical {
+            Some(open) => {
+                open.refresh(&db)?;
+                open
+            }
+            empty => empty.insert(Lexical::open(&self.lexical_folder, &db)?),
+        };
+        drop(db);
+        work(open)
     }
 
     /// The newest snapshot.
@@ -101,18 +120,8 @@ impl GenerationReader for Reader {
     }
 
     fn lexical(&self, terms: &[LexicalTerm], limit: usize) -> Result<Vec<Scored>, StoreError> {
-        let mut lexical = self.generation.lexical.lock().unwrap_or_else(PoisonError::into_inner);
-        let db = self.generation.db();
-        let open = match &mut *lexical {
-            Some(open) => {
-                open.refresh(&db)?;
-                open
-            }
-            empty => empty.insert(Lexical::open(&self.generation.lexical_folder, &db)?),
-        };
-        drop(db);
         // A file that changed after this snapshot has another id there: ask for some more, then leave those out.
-        let found = open.search(terms, limit + 16)?;
+        let found = self.generation.with_lexical(|open| open.search(terms, limit + 16))?;
         let known = found.into_iter().filter_map(|(score, file, at)| {
             let chunk_id = self.memory.files.get(&file)?.keys.chunks.get(at)?.clone();
             Some(Scored { chunk_id, score })
@@ -123,6 +132,22 @@ impl GenerationReader for Reader {
         });
         scored.truncate(limit);
         Ok(scored)
+    }
+
+    fn words(&self) -> Result<Box<dyn WordCounts>, StoreError> {
+        let (searcher, fields, stamp) = self.generation.with_lexical(|open| Ok(open.counted()))?;
+        let mut known = self.generation.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let numbers = match &*known {
+            Some((counter, of, numbers)) if *counter == self.memory.counter && *of == stamp => {
+                Arc::clone(numbers)
+            }
+            _ => {
+                let numbers = Arc::new(Numbers::of(&searcher, fields, &self.memory)?);
+                *known = Some((self.memory.counter, stamp, Arc::clone(&numbers)));
+                numbers
+            }
+        };
+        Ok(Box::new(counts::Counts { searcher, fields, numbers, memory: Arc::clone(&self.memory) }))
     }
 
     fn dense(&self, vector: &[f32], limit: usize) -> Result<Vec<Scored>, StoreError> {

@@ -75,6 +75,8 @@ pub struct Plan {
     pub pin_exact: bool,
     /// Whether vectors are asked. Identifiers need none.
     pub dense: bool,
+    /// Words about the code, from a short question to a whole issue: which files are they about?
+    pub about_files: bool,
 }
 
 const STOPWORDS: &[&str] = &[
@@ -83,6 +85,8 @@ const STOPWORDS: &[&str] = &[
 ];
 
 const MAX_TERMS: usize = 8;
+/// More words than a person types to find one thing.
+const LONG: usize = 12;
 
 /// Says whether a word carries no meaning of its own in a question.
 pub fn is_stopword(word: &str) -> bool {
@@ -99,7 +103,9 @@ pub fn plan(text: &str) -> Plan {
         .collect();
     let identifiers = tokens.iter().filter(|token| is_identifier_like(token)).count();
     let natural = tokens.iter().filter(|token| is_natural(token)).count();
-    let reference_seeking = seeks_references(text);
+    // A long text has such words by chance.
+    let is_long = tokens.len() > LONG;
+    let reference_seeking = !is_long && seeks_references(text);
     let single_term = tokens.len() == 1 && is_single_term(tokens[0]);
     let (intent, confidence) = if identifiers > 0 && natural > 0 {
         (Intent::Mixed, if identifiers >= 2 { Confidence::High } else { Confidence::Medium })
@@ -132,6 +138,8 @@ pub fn plan(text: &str) -> Plan {
         lexical_weight,
         pin_exact: intent != Intent::Semantic && !reference_seeking,
         dense: intent != Intent::Identifier,
+        about_files: is_long
+            || (!reference_seeking && matches!(intent, Intent::Semantic | Intent::Mixed) && tokens.len() > 2),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::content::SearchError;
 use crate::embed::Embedder;
+use crate::query::forms::{FORM_WEIGHT, other_forms};
 use crate::query::plan::{Intent, Plan, is_stopword};
 use crate::query::words::for_each_term;
 use crate::store::{GenerationReader, LexicalField, LexicalTerm, Scored, StoredChunk};
@@ -28,6 +29,22 @@ pub(super) struct Candidate {
     pub(super) score: f64,
     /// Its place in each pass, from 1.
     pub(super) ranks: Ranks,
+}
+
+impl Candidate {
+    /// A chunk of which nothing is known yet.
+    pub(super) fn of(stored: StoredChunk) -> Self {
+        Self {
+            stored,
+            fusion: 0.0,
+            lexical: 0.0,
+            multiplier: 1.0,
+            exact: false,
+            defines: false,
+            score: 0.0,
+            ranks: Vec::new(),
+        }
+    }
 }
 
 /// What is asked.
@@ -59,6 +76,18 @@ impl Passes {
                 "SEARCH_PASS_FAILED:dense - dense semantic search pass failed; results may be degraded. ({reason})"
             )],
             _ => Vec::new(),
+        }
+    }
+
+    /// The nearest chunks by a trained model. Hashed words say nothing that the words themselves do not.
+    pub(super) fn nearest(
+        &self,
+        reader: &dyn GenerationReader,
+        limit: usize,
+    ) -> Result<Vec<Scored>, SearchError> {
+        match &self.dense {
+            Some(Ok(vector)) if self.dense_weight >= 1.0 => Ok(reader.dense(vector, limit)?),
+            _ => Ok(Vec::new()),
         }
     }
 
@@ -101,16 +130,7 @@ impl Passes {
         order.truncate(limit);
         let candidates = reader.chunks(&order)?.into_iter().filter_map(|stored| {
             let (fusion, ranks) = fused.remove(&stored.chunk.id)?;
-            Some(Candidate {
-                stored,
-                fusion,
-                lexical: 0.0,
-                multiplier: 1.0,
-                exact: false,
-                defines: false,
-                score: 0.0,
-                ranks,
-            })
+            Some(Candidate { fusion, ranks, ..Candidate::of(stored) })
         });
         Ok(candidates.collect())
     }
@@ -154,33 +174,4 @@ fn lexical_terms(plan: &Plan, text: &str) -> Vec<LexicalTerm> {
         }
     }
     terms
-}
-
-/// What another form of a word is worth.
-const FORM_WEIGHT: f32 = 0.6;
-
-/// Names are singular and infinitive, questions are not: `requests`, `parsed`, `retrying`.
-fn other_forms(word: &str) -> Vec<String> {
-    let mut forms = Vec::new();
-    let mut stem = |suffix: &str, endings: &[&str]| {
-        if let Some(stem) = word.strip_suffix(suffix)
-            && stem.len() >= 3
-            && stem.is_ascii()
-        {
-            forms.extend(endings.iter().map(|ending| format!("{stem}{ending}")));
-        }
-    };
-    if word.ends_with("ies") || word.ends_with("ied") {
-        stem("ies", &["y"]);
-        stem("ied", &["y"]);
-    } else if word.ends_with("ing") {
-        stem("ing", &["", "e"]);
-    } else if word.ends_with("ed") {
-        stem("ed", &["", "e"]);
-    } else if word.ends_with("es") {
-        stem("es", &["", "e"]);
-    } else if !word.ends_with("ss") {
-        stem("s", &[""]);
-    }
-    forms
 }

@@ -1,6 +1,10 @@
 //! What sort of file a path is, and what that is worth in each scope.
 
+use std::path::Path;
+
 use chartroom_protocol::index::SearchScope;
+
+use crate::symbols::Language;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Category {
@@ -24,11 +28,24 @@ pub(super) fn of(path: &str) -> Category {
         || ends(&[".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt"])
     {
         Category::Docs
-    } else if in_folder(&["test", "tests", "__tests__", "spec", "testing"])
+    } else if in_folder(&[
+        "test",
+        "tests",
+        "__tests__",
+        "spec",
+        "specs",
+        "testing",
+        "testdata",
+        "e2e",
+        "__mocks__",
+    ]) || folders
+        .iter()
+        .any(|folder| [".tests", "-tests", "_tests"].iter().any(|end| folder.ends_with(end)))
         || name.contains(".test.")
         || name.contains(".spec.")
         || name.starts_with("test_")
-        || ends(&["_test.go", "_test.py", "_spec.rb", "tests.rs", "test.java", "tests.cs"])
+        || ends(&["tests.rs"])
+        || is_test_name(path)
     {
         Category::Tests
     } else if in_folder(&["dist", "build", "coverage", ".next", "generated"])
@@ -47,6 +64,21 @@ pub(super) fn of(path: &str) -> Category {
     } else {
         Category::Neutral
     }
+}
+
+/// `parser_test.go`, `ParserTest.java`, `parser_spec.rb`.
+fn is_test_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.split('.').next().unwrap_or(name);
+    ["_test", "_tests", "_spec", "-test", "-spec", "Test", "Tests", "TestCase", "Spec"]
+        .iter()
+        .any(|end| stem.ends_with(end))
+}
+
+/// Says whether a file holds a program, and not prose, data or style.
+pub(super) fn is_source(path: &str) -> bool {
+    let other = ["markdown", "rst", "asciidoc", "text", "jupyter", "html", "css", "toml", "yaml"];
+    Language::of(Path::new(path)).is_some_and(|language| !other.contains(&language.name()))
 }
 
 impl Category {

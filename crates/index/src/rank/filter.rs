@@ -18,6 +18,9 @@ pub(super) struct Filter {
     exclude_path: Option<Gitignore>,
 }
 
+/// Which count a step adds to.
+type Step = fn(&mut Removed) -> &mut usize;
+
 /// How many candidates each step took away.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Removed {
@@ -87,15 +90,13 @@ impl Filter {
         (kept, removed)
     }
 
-    /// The first step that leaves the chunk out.
-    fn step_against(&self, chunk: &Chunk) -> Option<fn(&mut Removed) -> &mut usize> {
-        let path = chunk.rel_path.as_str();
+    /// Says whether files at this path may answer at all.
+    pub(super) fn allows_path(&self, path: &str) -> bool {
+        self.step_against_path(path).is_none()
+    }
+
+    fn step_against_path(&self, path: &str) -> Option<Step> {
         let matches = |matcher: &Gitignore| matcher.matched_path_or_any_parents(path, false).is_ignore();
-        let contains = |term: &String| {
-            chunk.content.contains(term.as_str())
-                || path.contains(term.as_str())
-                || chunk.symbol_label.as_deref().is_some_and(|label| label.contains(term.as_str()))
-        };
         let is_below = |below: &String| {
             path == below || path.strip_prefix(below.as_str()).is_some_and(|rest| rest.starts_with('/'))
         };
@@ -103,14 +104,29 @@ impl Filter {
             Some(|removed| &mut removed.below)
         } else if !category::of(path).is_in(self.scope) {
             Some(|removed| &mut removed.scope)
-        } else if !self.operators.lang.is_empty()
-            && !self.operators.lang.iter().any(|lang| is_language(lang, chunk))
-        {
-            Some(|removed| &mut removed.lang)
         } else if !self.path.as_ref().is_none_or(matches) {
             Some(|removed| &mut removed.path)
         } else if self.exclude_path.as_ref().is_some_and(matches) {
             Some(|removed| &mut removed.exclude_path)
+        } else {
+            None
+        }
+    }
+
+    /// The first step that leaves the chunk out.
+    fn step_against(&self, chunk: &Chunk) -> Option<Step> {
+        let path = chunk.rel_path.as_str();
+        let contains = |term: &String| {
+            chunk.content.contains(term.as_str())
+                || path.contains(term.as_str())
+                || chunk.symbol_label.as_deref().is_some_and(|label| label.contains(term.as_str()))
+        };
+        if let Some(step) = self.step_against_path(path) {
+            Some(step)
+        } else if !self.operators.lang.is_empty()
+            && !self.operators.lang.iter().any(|lang| is_language(lang, chunk))
+        {
+            Some(|removed| &mut removed.lang)
         } else if !self.operators.must.iter().all(contains) {
             Some(|removed| &mut removed.must)
         } else if self.operators.exclude.iter().any(contains) {

@@ -219,6 +219,10 @@ impl GenerationReader for FaultyReader {
         self.1.gate()?;
         self.0.lexical(terms, limit)
     }
+    fn words(&self) -> Result<Box<dyn crate::store::WordCounts>, StoreError> {
+        self.1.gate()?;
+        self.0.words()
+    }
     fn dense(&self, vector: &[f32], limit: usize) -> Result<Vec<Scored>, StoreError> {
         self.1.gate()?;
         self.0.dense(vector, limit)

@@ -270,6 +270,10 @@ impl GenerationReader for Handle {
         Ok(found)
     }
 
+    fn words(&self) -> Result<Box<dyn crate::store::WordCounts>, StoreError> {
+        Ok(Box::new(super::no_words::NoWords))
+    }
+
     fn dense(&self, _vector: &[f32], _limit: usize) -> Result<Vec<Scored>, StoreError> {
         Ok(Vec::new())
     }

@@ -1,0 +1,234 @@
+//! How much each word of a long query says about the place that is looked for.
+//!
+//! An issue is mostly words that every issue has. A word counts more when it comes often, stands in the title, or looks
+//! like a name of the code; less when issues are full of it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use super::forms::{FORM_WEIGHT, other_forms};
+use super::words::for_each_term;
+
+/// What a word that is not in the table says.
+const OTHER: f32 = 0.748;
+/// The definitions of a file are asked with the beginning of the text alone.
+const OPENING_CHARS: usize = 600;
+/// Of a very long text the words that say most are asked for.
+const MAX_WORDS: usize = 320;
+
+static ISSUE_WORDS: LazyLock<HashMap<&'static str, f32>> = LazyLock::new(|| {
+    let lines = include_str!("issue_words.txt").lines().filter(|line| !line.starts_with('#'));
+    lines
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|(word, weight)| Some((word, weight.parse().ok()?)))
+        .collect()
+});
+
+/// Words with their weights, sorted by word.
+pub type Weights = BTreeMap<String, f32>;
+
+/// A query whose words are weighed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WeighedQuery {
+    /// All of it.
+    pub words: Weights,
+    /// Its first line.
+    pub title: Weights,
+    /// Its first few hundred characters.
+    pub opening: Weights,
+    /// Paths and file names that it mentions, in order, with `/`.
+    pub paths: Vec<String>,
+}
+
+/// Weighs a query. `title` is its first line.
+pub fn weigh(title: &str, text: &str) -> WeighedQuery {
+    let text = without_addresses(&without_comments(text));
+    let mut counts: BTreeMap<String, Count> = BTreeMap::new();
+    count(&text, &mut counts, |count, marked| {
+        count.times += 1.0;
+        count.marked |= marked;
+    });
+    count(title, &mut counts, |count, marked| {
+        count.in_title = true;
+        count.marked |= marked;
+    });
+    let mut weights: Weights =
+        counts.iter().map(|(word, count)| (word.clone(), count.weight(word))).collect();
+    let only = |part: &str| {
+        let mut words = Weights::new();
+        for_each_term(part, |word| {
+            if let Some(weight) = weights.get(word) {
+                words.insert(word.to_owned(), *weight);
+            }
+        });
+        words
+    };
+    let opening: String = text.chars().take(OPENING_CHARS).collect();
+    let (title, opening) = (only(title), only(&opening));
+    for (word, weight) in weights.clone() {
+        for form in other_forms(&word) {
+            weights.entry(form).or_insert(weight * FORM_WEIGHT);
+        }
+    }
+    WeighedQuery { title, opening, paths: mentioned_paths(&text), words: heaviest(weights) }
+}
+
+#[derive(Default)]
+struct Count {
+    times: f32,
+    in_title: bool,
+    /// In backticks, or looks like a name of the code.
+    marked: bool,
+}
+
+impl Count {
+    fn weight(&self, word: &str) -> f32 {
+        let said = ISSUE_WORDS.get(word).copied().unwrap_or(OTHER);
+        (self.times.ln_1p() + 2.0 * f32::from(self.in_title) + f32::from(self.marked)) * said
+    }
+}
+
+fn count(text: &str, counts: &mut BTreeMap<String, Count>, add: impl Fn(&mut Count, bool)) {
+    for line in text.lines() {
+        let fence = line.trim_start().starts_with("```");
+        for (at, part) in line.split('`').enumerate() {
+            let quoted = !fence && at % 2 == 1;
+            for token in part.split_whitespace() {
+                let marked = quoted || is_name(token);
+                for_each_term(token, |word| add(counts.entry(word.to_owned()).or_default(), marked));
+            }
+        }
+    }
+}
+
+/// Says whether a token of prose can only be a name: `snake_case`, `camelCase`, `a.b`, `a::b`, `call()`.
+fn is_name(token: &str) -> bool {
+    let token = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != '(' && c != ')');
+    let chars: Vec<char> = token.chars().collect();
+    let inner = |at: usize| {
+        let (Some(before), Some(after)) = (chars.get(at.wrapping_sub(1)), chars.get(at + 1)) else {
+            return false;
+        };
+        before.is_alphanumeric() && after.is_alphanumeric()
+    };
+    token.ends_with("()")
+        || token.contains("::")
+        || chars.iter().enumerate().any(|(at, c)| match c {
+            '_' | '.' => inner(at) && chars.iter().any(|c| c.is_alphabetic()),
+            c => c.is_uppercase() && at > 0 && chars[at - 1].is_lowercase(),
+        })
+}
+
+fn heaviest(weights: Weights) -> Weights {
+    if weights.len() <= MAX_WORDS {
+        return weights;
+    }
+    let mut order: Vec<(String, f32)> = weights.into_iter().collect();
+    order.sort_by(|left, right| right.1.total_cmp(&left.1).then_with(|| left.0.cmp(&right.0)));
+    order.into_iter().take(MAX_WORDS).collect()
+}
+
+/// Templates of issues are full of them.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        kept.push_str(before);
+        // One that never ends is none.
+        let Some((_, after)) = comment.split_once("-->") else {
+            kept.push_str(comment);
+            return kept;
+        };
+        kept.push(' ');
+        rest = after;
+    }
+    kept + rest
+}
+
+/// Addresses lead away from the code, but for their last part when it names a file of it.
+fn without_addresses(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("http") {
+        let (before, address) = rest.split_at(at);
+        kept.push_str(before);
+        if address.starts_with("http://") || address.starts_with("https://") {
+            let end =
+                address.find(|c: char| c.is_whitespace() || "\"'<>)`".contains(c)).unwrap_or(address.len());
+            kept.push(' ');
+            rest = &address[end..];
+        } else {
+            kept.push_str("http");
+            rest = &address[4..];
+        }
+    }
+    kept + rest
+}
+
+/// Tokens that are paths or file names, each once, in order.
+fn mentioned_paths(text: &str) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    let is_part = |c: char| c.is_alphanumeric() || "_-./\\@+~".contains(c);
+    for token in text.split(|c: char| !is_part(c)) {
+        let token = token.replace('\\', "/");
+        let token = token.trim_matches(|c: char| "./~-+@".contains(c));
+        let name = token.rsplit('/').next().unwrap_or(token);
+        let is_file = name.rsplit_once('.').is_some_and(|(stem, extension)| {
+            stem.len() > 1
+                && (1..=5).contains(&extension.len())
+                && extension.starts_with(|c: char| c.is_ascii_alphabetic())
+        });
+        if is_file && paths.len() < 64 && !paths.iter().any(|known| known == token) {
+            paths.push(token.to_owned());
+        }
+    }
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn weight(query: &WeighedQuery, word: &str) -> f32 {
+        query.words.get(word).copied().unwrap_or_default()
+    }
+
+    #[test]
+    fn names_and_the_title_weigh_more_than_what_every_issue_says() {
+        let query = weigh(
+            "Crash in reader",
+            "Crash in reader\n<!-- please fill in the version -->\nSteps to reproduce: `flush` then parse_header fails.\nsee https://example.org/frobnicate",
+        );
+        assert!(weight(&query, "reader") > weight(&query, "flush"), "the title weighs most: {query:?}");
+        assert!(weight(&query, "flush") > weight(&query, "fails"), "a quoted word is a name");
+        assert!(
+            weight(&query, "parseheader") > weight(&query, "steps"),
+            "a name weighs more than a word of issues"
+        );
+        assert!(weight(&query, "the") < 0.1 && weight(&query, "reproduce") < weight(&query, "crash"));
+        assert_eq!(
+            (weight(&query, "version"), weight(&query, "frobnicate")),
+            (0.0, 0.0),
+            "comments and addresses are none"
+        );
+        assert_eq!(query.title.keys().map(String::as_str).collect::<Vec<_>>(), ["crash", "in", "reader"]);
+    }
+
+    #[test]
+    fn mentioned_files_are_found_in_order() {
+        let query = weigh(
+            "x",
+            "at lib\\net\\http.rb:12 and ./src/main.rs, (`setup.cfg`), e.g. 1.5 or src/main.rs again",
+        );
+        assert_eq!(query.paths, ["lib/net/http.rb", "src/main.rs", "setup.cfg"]);
+    }
+
+    #[test]
+    fn any_text_is_weighed() {
+        for text in
+            ["", "<!-- never ends", "http", "https://", "`", "```", "中文 查询", &"word ".repeat(9000)]
+        {
+            assert!(weigh("", text).words.len() <= MAX_WORDS);
+        }
+    }
+}
