@@ -124,6 +124,53 @@ fn a_reference_seeking_query_puts_uses_before_the_definition() {
     assert!(place("src/main.py") < place("src/http/retry.py"), "{found:?}");
 }
 
+/// The files of the answer, each once.
+fn files(outcome: &SearchOutcome) -> Vec<String> {
+    let mut files: Vec<String> =
+        shown(outcome).iter().map(|result| result.split([' ', ':']).next().unwrap().to_owned()).collect();
+    files.dedup();
+    files
+}
+
+#[test]
+fn an_issue_finds_the_file_that_its_names_speak_of_among_words_that_all_issues_have() {
+    let noise = "def expected():\n    # steps to reproduce the expected behaviour of this version\n    return error\n";
+    let library = library(&[
+        ("src/report.py", &noise.repeat(9)),
+        ("src/version.py", "def version():\n    return 'expected version'\n"),
+        ("src/wire/frames.py", "def split_frames(buffer):\n    while buffer:\n        yield buffer.pop()\n"),
+    ]);
+    let issue = "Truncated answer\n\n<!-- steps to reproduce, expected version -->\nSteps to reproduce the expected error with \
+                 this version:\ncall it twice, then `split_frames` drops the last one of the buffer\nexpected: no error";
+    assert_eq!(files(&run(&library, &request(issue)))[0], "src/wire/frames.py");
+}
+
+#[test]
+fn a_file_that_an_issue_mentions_comes_before_its_namesakes() {
+    let text = "def load(path):\n    return open(path)\n";
+    let library = library(&[("a/io/reader.py", text), ("b/net/reader.py", text), ("c/io/writer.py", text)]);
+    let issue = "Loading a file fails when it is opened twice\nFile \"/home/me/site-packages/b/net/reader.py\", line 2, in load";
+    assert_eq!(files(&run(&library, &request(issue)))[0], "b/net/reader.py");
+}
+
+#[test]
+fn an_answer_to_a_text_shows_more_files_before_more_of_one() {
+    let many: String = (0..6)
+        .map(|at| format!("def store_order_{at}(order):\n{}\n", "    order.store_in_shop()\n".repeat(40)))
+        .collect();
+    let library = library(&[
+        ("shop/orders.py", &many),
+        ("shop/one.py", "def keep(order):\n    order.store_in_shop()\n"),
+    ]);
+    let outcome = run(&library, &request("how an order is stored in the shop"));
+    assert_eq!(
+        shown(&outcome).iter().map(|result| result.split(' ').next().unwrap()).take(2).collect::<Vec<_>>(),
+        ["shop/orders.py", "shop/one.py"],
+        "{:?}",
+        shown(&outcome)
+    );
+}
+
 #[test]
 fn a_question_in_words_finds_the_code() {
     let library = sample();
