@@ -11,9 +11,10 @@ const HELPER: &str = "CHARTROOM_TEST_OVERFLOW";
 const STACK: usize = 256 * 1024;
 const ABORTED: i32 = 6;
 
-/// Each `a=>` may be read in many ways; when the time is over, tree-sitter lets go of all of them in one recursion.
+/// Each `a=>` may be read in many ways; when the time is over, tree-sitter lets go of all of them in one recursion. It is far
+/// longer than any machine reads in that time, and a few thousand of them overflow the stack.
 fn text() -> String {
-    "a=>".repeat(300_000)
+    "a=>".repeat(4_000_000)
 }
 
 struct Overflowing(Arc<AtomicUsize>);
