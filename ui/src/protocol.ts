@@ -495,6 +495,24 @@ hunks: Array<DiffHunk>,
  */
 truncated?: boolean, };
 
+export type FileLinesResponse = { 
+/**
+ * Relative to the project, with `/` between segments.
+ */
+path: string, 
+/**
+ * The number of the first of the lines, from 1.
+ */
+firstLine: number, 
+/**
+ * Without their line breaks.
+ */
+lines: Array<string>, 
+/**
+ * How many lines the file has.
+ */
+totalLines: number, };
+
 export type FileListResponse = { 
 /**
  * Relative to the project, with `/` between segments.
@@ -1914,7 +1932,11 @@ warnings: number,
 /**
  * Those of which it was told only that they are there.
  */
-leftOut?: number, };
+leftOut?: number, 
+/**
+ * How many of them the change has brought, where the user wants that told.
+ */
+new?: number, };
 
 export type ToolDetail = { 
 /**

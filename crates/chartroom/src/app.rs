@@ -99,6 +99,7 @@ impl App {
         let parts = AgentToolsParts {
             services: language_services.clone(),
             index: index.clone(),
+            locks: language::locks(&data),
             program,
             environment: agent_tools::environment(&data),
             gate: gate.clone(),

@@ -7,14 +7,16 @@
 mod edits;
 mod index;
 mod lsp;
+mod symbols;
 
 use std::collections::BTreeSet;
 
+use chartroom_edits::FileLocks;
 use chartroom_index::IndexService;
-use chartroom_lsp::LspHandle;
 use chartroom_lsp::mcp::{Consent, Tools};
+use chartroom_lsp::{LspHandle, proposals};
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
-use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
@@ -28,7 +30,7 @@ pub type ToolServer = chartroom_lsp::mcp::ToolServer<Toolbox>;
 pub enum Group {
     /// Diagnostics and navigation by language servers
     Lsp,
-    /// edit_file, write_file, apply_patch
+    /// Edits: of texts, of whole files, of symbols
     Edits,
     /// The code index
     Index,
@@ -65,6 +67,12 @@ impl Toolbox {
         let mut groups: Vec<Box<dyn ToolGroup>> = vec![
             Box::new(lsp::LspTools::new(workspace.lsp.clone())),
             Box::new(edits::EditTools::new(workspace)),
+            Box::new(symbols::SymbolTools::new(
+                &workspace.root,
+                &workspace.gate,
+                &workspace.lsp,
+                &workspace.locks,
+            )),
         ];
         if let Some(index) = index {
             groups.push(Box::new(index::IndexTools::new(workspace.root.clone(), index)));
@@ -73,16 +81,23 @@ impl Toolbox {
     }
 
     /// Puts the tools together that an agent of a session has.
-    pub(crate) fn for_agents(root: &CanonicalRoot, lsp: LspHandle, index: IndexService) -> Self {
-        // The agent's own edits are told of as they happen; a second way to edit would only confuse it.
+    pub(crate) fn for_agents(
+        root: &CanonicalRoot,
+        gate: &SpawnGate,
+        lsp: LspHandle,
+        locks: &FileLocks,
+        index: IndexService,
+    ) -> Self {
+        // The agent's own edits are told of as they happen; a second way to edit a text would only confuse it.
+        let symbols = symbols::SymbolTools::new(root, gate, &lsp, locks);
         let index = index::IndexTools::of_session(root.clone(), index);
-        Self { groups: vec![Box::new(lsp::LspTools::new(lsp)), Box::new(index)] }
+        Self { groups: vec![Box::new(lsp::LspTools::new(lsp)), Box::new(symbols), Box::new(index)] }
     }
 
-    /// Tells whether `name` is a tool that changes nothing.
-    pub(crate) fn only_reads(name: &str) -> bool {
-        let tools = chartroom_lsp::tools::all().iter().chain(chartroom_index::tools::definitions());
-        tools.filter(|tool| tool.read_only).any(|tool| tool.name == name)
+    /// Tells whether a call of `name` with these arguments changes nothing.
+    pub(crate) fn only_reads(name: &str, arguments: &Value) -> bool {
+        let mut tools = chartroom_lsp::tools::all().iter().chain(chartroom_index::tools::definitions());
+        tools.any(|tool| tool.read_only && tool.name == name) || proposals::only_looks(name, arguments)
     }
 
     /// Keeps the groups that were asked for.
@@ -123,7 +138,8 @@ impl Tools for Toolbox {
         Some(
             "Tools of the workspace: compiler diagnostics and navigation (lsp_*), code search by words and by identifier \
              with outline and call graph (search_codebase, file_outline, call_graph), and, where they are listed, \
-             edits that report the errors they bring (edit_file, write_file, apply_patch). Paths are absolute or \
+             edits that report the errors they bring (edit_file, write_file, apply_patch; rename_symbol, edit_symbol, \
+             code_actions). Paths are absolute or \
              relative to the workspace.",
         )
     }

@@ -142,6 +142,52 @@ async fn claude_reads_the_compilers_word_after_its_own_edit_and_searches_the_ind
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn claude_renames_over_five_files_and_edits_in_parallel_and_is_told_exactly_what_was_done() {
+    let scene = Scene::new().await;
+    let source = scene.home.path().join("shop/src");
+    for n in 1..5 {
+        let text =
+            format!("import {{ priceOfOrder }} from './price';\nexport const p{n} = priceOfOrder();\n");
+        std::fs::write(source.join(format!("p{n}.ts")), text).unwrap();
+    }
+    let session = scene.create("claude-code", "bypassPermissions");
+    let rename = json!({ "filePath": "src/price.ts", "symbol": "priceOfOrder", "newName": "orderPrice" });
+    scene.turn(&session, &format!("[[tool:mcp__chartroom__rename_symbol:{rename}]]"));
+    let told = "Renamed priceOfOrder to orderPrice, 10 places in 5 files: src/p1.ts, src/p2.ts, src/p3.ts, src/p4.ts, src/price.ts.";
+    assert!(scene.api.saw(told), "{:?}", scene.api.requests().last());
+    for n in 1..5 {
+        let text = std::fs::read_to_string(source.join(format!("p{n}.ts"))).unwrap();
+        assert_eq!(
+            text,
+            format!("import {{ orderPrice }} from './price';\nexport const p{n} = orderPrice();\n")
+        );
+    }
+    // Three symbols of one file at once: none is lost, and the error that one brings is told with it.
+    let three = "export function a(): number {\n  return 1;\n}\n\nexport function b(): number {\n  return 2;\n}\n\nexport function c(): number {\n  return 3;\n}\n";
+    std::fs::write(source.join("three.ts"), three).unwrap();
+    let edits: Vec<Value> = [("a", "11"), ("b", "'x'"), ("c", "33")]
+        .iter()
+        .map(|(name, value)| {
+            let text = format!("export function {name}(): number {{\n  return {value};\n}}");
+            let input =
+                json!({ "filePath": "src/three.ts", "symbol": name, "action": "replace", "text": text });
+            json!(["mcp__chartroom__edit_symbol", input])
+        })
+        .collect();
+    scene.turn(&session, &format!("[[tools:{}]]", Value::from(edits)));
+    let text = std::fs::read_to_string(source.join("three.ts")).unwrap();
+    assert_eq!(text, three.replace("1;", "11;").replace("2;", "'x';").replace("3;", "33;"));
+    for name in ["a", "b", "c"] {
+        let told = format!("Replaced {name}, 1 place in 1 file: src/three.ts.");
+        assert!(scene.api.saw(&told), "{told}");
+    }
+    assert!(scene.api.saw("ERROR [6:3] Type 'string' is not assignable to type 'number'. (2322)"));
+    let home = scene.home.path();
+    assert_eq!(scene.server.stop().0, 0);
+    wait_until("everything ends with the server", || processes_of(&home).is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn codex_has_the_tools_without_set_up() {
     let scene = Scene::new().await;
     let session = scene.create("codex", "auto");

@@ -78,7 +78,10 @@ fn the_inspector_lists_and_calls_the_tools() {
         listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     for name in [
         "apply_patch",
+        "code_actions",
         "edit_file",
+        "edit_symbol",
+        "lsp_calls",
         "lsp_check",
         "lsp_diagnostics",
         "lsp_document_symbols",
@@ -86,6 +89,7 @@ fn the_inspector_lists_and_calls_the_tools() {
         "lsp_goto_definition",
         "lsp_hover",
         "lsp_workspace_symbols",
+        "rename_symbol",
         "write_file",
     ] {
         assert!(names.contains(&name), "{name} is not in {names:?}");
@@ -108,7 +112,7 @@ fn the_inspector_lists_and_calls_the_tools() {
     );
     assert_eq!(edited["isError"], false);
     let only = scene.inspect(&["--only", "edits", "--method", "tools/list"]);
-    assert_eq!(only["tools"].as_array().unwrap().len(), 3);
+    assert_eq!(only["tools"].as_array().unwrap().len(), 6);
 }
 
 // REQ-STATUS-010

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use chartroom_lsp::LspHandle;
 use chartroom_lsp::render::{Limits, after_edit, after_write};
+use chartroom_protocol::lsp::told::ARE_NEW;
 use chartroom_protocol::lsp::{
     CheckParams, CheckResponse, CheckScope, Diagnostic, FileDiagnostics, FileText, LspConfig,
 };
@@ -103,7 +104,7 @@ pub async fn feedback(
     if !text.is_empty()
         && let Some(n_new) = n_new(&baseline, &response.files)
     {
-        text.push_str(&format!("\n{n_new} of these are new"));
+        text.push_str(&format!("\n{n_new}{ARE_NEW}"));
     }
     if !text.is_empty() && !response.unknown.is_empty() {
         let plural = if response.unknown.len() == 1 { "file" } else { "files" };

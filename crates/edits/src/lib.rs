@@ -1,4 +1,5 @@
-//! The mutation tools: edit, write, apply_patch; write first, then append the diagnostics.
+//! The mutation tools: edit, write, apply_patch, and what a language server proposes; write first, then append the
+//! diagnostics.
 //!
 //! A tool either changes everything it was asked to, atomically, or nothing, and says why. What the language
 //! service adds follows the success message; its failures are never seen here.
@@ -19,7 +20,7 @@ mod tools;
 
 pub use feedback::{Baseline, Changed, Checker, NoChecker, feedback};
 pub use locks::FileLocks;
-pub use tools::{Edits, all};
+pub use tools::{Edits, Proposer, SymbolEdits, all};
 
 /// Why an edit was not made. Every message is for the model: what was looked for, and what is there instead.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +86,15 @@ pub enum EditError {
         /// As the caller named it.
         path: String,
     },
+    /// The change was worked out on a text that is no longer there.
+    #[error("{path} has changed since the language server looked at it; nothing was changed, ask again")]
+    ChangedSince {
+        /// As people say it.
+        path: String,
+    },
+    /// What a language server proposed is not made.
+    #[error("nothing was changed: {0}")]
+    Proposal(String),
     /// Another process has been at one of the files all the time.
     #[error(
         "another process of Chartroom is still changing one of these files; nothing was changed, try again"

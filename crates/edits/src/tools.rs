@@ -15,6 +15,10 @@ use crate::{EditError, disk, patch};
 
 mod guarded;
 mod plan;
+mod proposed;
+mod symbols;
+
+pub use symbols::{Proposer, SymbolEdits};
 
 use guarded::{guarded_files, question, still_agreed};
 use plan::{PatchParams, Plan, Request};

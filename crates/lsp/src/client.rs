@@ -260,6 +260,11 @@ impl Client {
         self.state().open.get(file).map(|open| open.text.clone())
     }
 
+    /// The version that the server has of an open file.
+    pub(crate) fn version(&self, file: &Path) -> Option<i32> {
+        self.state().open.get(file).map(|open| open.version)
+    }
+
     /// Files that are open in the server, by path.
     pub(crate) fn open_files(&self) -> Vec<PathBuf> {
         self.state().open.keys().cloned().collect()

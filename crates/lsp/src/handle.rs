@@ -12,7 +12,7 @@ use std::time::Duration;
 use chartroom_protocol::lsp::{
     CallToolAnswer, CallToolParams, CheckFileParams, CheckParams, CheckResponse, Diagnostic,
     DiagnosticsAfterParams, DiagnosticsResponse, LspConfig, LspMetrics, LspSetting, LspStatusResponse,
-    RestartParams, ServerStatus, methods,
+    ProposeResponse, RestartParams, ServerStatus, methods,
 };
 use chartroom_protocol::tool::ToolAnswer;
 use chartroom_transport::ResponseError;
@@ -35,6 +35,8 @@ use remote::RequestError;
 
 /// What a caller waits beyond the service's own deadline before it gives up on the service.
 const SLACK: Duration = Duration::from_secs(5);
+/// How many questions of a server a proposed change takes.
+const PROPOSAL_QUESTIONS: u32 = 4;
 /// What the service's answer at its own deadline may take to reach us.
 const ANSWER_ON_ITS_WAY: Duration = Duration::from_millis(250);
 /// How long a restart may take.
@@ -241,6 +243,13 @@ impl LspHandle {
         self.ask::<usize>(methods::RESTART, &params, RESTART_LIMIT).await.is_some()
     }
 
+    /// Starts one server now, by the user's own act, instead of with the first file of its language. False when there is no
+    /// such server, or no service.
+    pub async fn start_server(&self, id: &str) -> bool {
+        let params = RestartParams { id: Some(id.to_owned()) };
+        self.ask::<bool>(methods::START, &params, self.patience()).await.unwrap_or(false)
+    }
+
     /// Tells whether the navigation tools are there: the service runs and they are not switched off.
     pub async fn has_tools(&self) -> bool {
         self.config().is_some_and(|config| config.navigation_tools) && self.start().await
@@ -264,6 +273,20 @@ impl LspHandle {
         }
         let why = self.unavailable().unwrap_or_else(|| render::unavailable("it is not running"));
         ToolAnswer::error(why)
+    }
+
+    /// Asks a language server for a change, which is not made. The error says why there is no answer.
+    pub async fn propose(&self, name: &str, arguments: Value) -> Result<ProposeResponse, String> {
+        let why = || self.unavailable().unwrap_or_else(|| render::unavailable("it does not answer"));
+        let params = CallToolParams { name: name.to_owned(), arguments };
+        let params = serde_json::to_value(params).map_err(|error| error.to_string())?;
+        // It asks more than once: for the symbols, for the change, for what uses it.
+        let patience = self.patience().saturating_mul(PROPOSAL_QUESTIONS);
+        let answer = self.ask_any_host(methods::PROPOSE, &params, patience).await.ok_or_else(why)?;
+        let answer = answer.map_err(|error| {
+            self.unavailable().unwrap_or_else(|| format!("the language service did not answer: {error}"))
+        })?;
+        serde_json::from_value(answer).map_err(|error| error.to_string())
     }
 
     /// How long a check may take at the most: the longer of the service's own deadlines, and some slack.
@@ -330,6 +353,8 @@ impl LspHandle {
             | methods::DIAGNOSTICS_AFTER
             | methods::GET_DIAGNOSTIC_EPOCH
             | methods::STATUS
+            | methods::PROPOSE
+            | methods::START
             | methods::METRICS => self.ask_any_host(method, &params, GUEST_LIMIT).await,
             _ => return Err(ResponseError::method_not_found(method)),
         };

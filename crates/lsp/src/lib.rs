@@ -12,6 +12,7 @@ pub mod launch;
 pub mod mcp;
 pub mod metrics;
 pub mod orchestrator;
+pub mod proposals;
 pub mod registry;
 pub mod render;
 pub mod service;

@@ -79,6 +79,26 @@ pub(crate) fn to_position(place: Place, encoding: Encoding, text: &str) -> Posit
     Position { line, character: u32::try_from(units).unwrap_or(u32::MAX) }
 }
 
+/// Returns where a server's position is in a text, in bytes. A column behind the end of its line is its end; nothing for a
+/// line that the text does not have, and for a place in the middle of a character.
+pub(crate) fn to_offset(position: Position, encoding: Encoding, text: &str) -> Option<usize> {
+    let mut line_start = 0;
+    for _ in 0..position.line {
+        line_start += text[line_start..].find('\n')? + 1;
+    }
+    let line = text[line_start..].split('\n').next().unwrap_or_default();
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    let mut units = 0;
+    for (at, c) in line.char_indices() {
+        match units.cmp(&(position.character as usize)) {
+            std::cmp::Ordering::Less => units += encoding.width(c),
+            std::cmp::Ordering::Equal => return Some(line_start + at),
+            std::cmp::Ordering::Greater => return None,
+        }
+    }
+    (units <= position.character as usize).then_some(line_start + line.len())
+}
+
 /// Returns a line by its number from 0, without its line break.
 pub(crate) fn nth_line(text: &str, line: u32) -> Option<&str> {
     let content = text.split('\n').nth(line as usize)?;
@@ -124,6 +144,25 @@ mod tests {
         assert_eq!(to_position(nowhere, Encoding::Utf8, TEXT), Position { line: 8, character: 0 });
         let huge = Position { line: u32::MAX, character: u32::MAX };
         assert_eq!(to_place(huge, Encoding::Utf8, Some(TEXT)).line, u32::MAX);
+    }
+
+    #[track_caller]
+    fn check_offset(line: u32, character: u32, encoding: Encoding, expected: Option<&str>) {
+        let found = to_offset(Position { line, character }, encoding, TEXT);
+        assert_eq!(found.map(|at| &TEXT[at..]), expected);
+    }
+
+    #[test]
+    fn a_position_is_a_byte_of_the_text_or_nothing() {
+        for (encoding, x) in [(Encoding::Utf8, 10), (Encoding::Utf16, 7), (Encoding::Utf32, 6)] {
+            check_offset(0, x, encoding, Some("x = 1;\r\nsecond"));
+            check_offset(0, 99, encoding, Some("\r\nsecond"));
+            check_offset(1, 99, encoding, Some(""));
+            check_offset(2, 0, encoding, None);
+        }
+        check_offset(0, 6, Encoding::Utf16, None);
+        check_offset(0, 8, Encoding::Utf8, None);
+        assert_eq!(to_offset(Position { line: 1, character: 0 }, Encoding::Utf16, "a\n"), Some(2));
     }
 
     proptest! {

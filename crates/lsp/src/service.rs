@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chartroom_protocol::lsp::{
-    Bootstrap, CheckFileParams, CheckParams, DiagnosticsAfterParams, RestartParams, methods,
+    Bootstrap, CallToolParams, CheckFileParams, CheckParams, DiagnosticsAfterParams, RestartParams, methods,
 };
 use chartroom_transport::{Framing, Handler, Peer, PeerOptions, ResponseError, connect};
 use chartroom_workspace::CanonicalRoot;
@@ -20,6 +20,7 @@ use tokio::sync::Notify;
 use crate::launch::Launch;
 use crate::mcp::ToolServer;
 use crate::orchestrator::Orchestrator;
+use crate::proposals;
 
 mod mcp;
 pub mod process;
@@ -107,6 +108,14 @@ impl Handler for Requests {
             }
             methods::GET_DIAGNOSTIC_EPOCH => answer(&orchestrator.epoch()),
             methods::STATUS => answer(&orchestrator.status()),
+            methods::START => {
+                let params: RestartParams = read(params)?;
+                answer(&orchestrator.start(params.id.as_deref().unwrap_or_default()).await)
+            }
+            methods::PROPOSE => {
+                let CallToolParams { name, arguments } = read(params)?;
+                answer(&proposals::propose(orchestrator, &name, arguments).await)
+            }
             methods::METRICS => answer(&orchestrator.metrics().snapshot()),
             methods::RESTART => {
                 let params: RestartParams = read(params)?;

@@ -79,7 +79,7 @@ async fn with<P: DeserializeOwned, F: Future<Output = Result<ToolAnswer, ToolErr
 }
 
 /// Returns the schema of a parameter type, without what only tools of ours would read.
-fn schema<P: JsonSchema>() -> Map<String, Value> {
+pub(crate) fn schema<P: JsonSchema>() -> Map<String, Value> {
     let mut generator = schemars::generate::SchemaSettings::draft2020_12()
         .with(|settings| {
             settings.inline_subschemas = true;
@@ -137,7 +137,7 @@ mod tests {
     // BR-30, REQ-CFG-080
     #[test]
     fn no_tool_can_name_a_command_or_its_environment() {
-        for tool in all() {
+        for tool in all().iter().chain(crate::proposals::all()) {
             let schema = Value::Object(tool.schema.clone()).to_string();
             for word in ["command", "\"env\"", "\"args\"", "program", "server"] {
                 assert!(!schema.contains(word), "{}: {schema}", tool.name);
@@ -148,11 +148,17 @@ mod tests {
 
     // REQ-EXCL-010, REQ-EXCL-020, REQ-EXCL-030, BR-77, BR-78
     #[test]
-    fn nothing_completes_fixes_or_formats() {
-        for tool in all() {
-            for word in ["complet", "code_action", "fix", "format", "rename"] {
+    fn nothing_completes_or_formats_and_nothing_that_is_only_asked_fixes() {
+        for tool in all().iter().chain(crate::proposals::all()) {
+            for word in ["complet", "format"] {
                 assert!(!tool.name.contains(word), "{}", tool.name);
             }
+        }
+        for tool in all() {
+            assert!(tool.read_only, "{}", tool.name);
+        }
+        for tool in crate::proposals::all() {
+            assert!(!tool.read_only, "{}", tool.name);
         }
     }
 }

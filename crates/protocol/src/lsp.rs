@@ -3,6 +3,7 @@
 mod config;
 mod diagnostic;
 mod install;
+mod proposal;
 mod service;
 mod status;
 pub mod told;
@@ -13,6 +14,7 @@ mod tests;
 pub use config::{LspConfig, LspSetting, ServerSettings};
 pub use diagnostic::{Code, Diagnostic, Severity};
 pub use install::{InstallListResponse, InstallParams, InstallResponse, Installable};
+pub use proposal::{ProposeResponse, ProposedChange, ProposedEdit, ProposedStep, fingerprint};
 pub use service::{
     Bootstrap, CallToolAnswer, CallToolParams, CheckFileParams, CheckOutcome, CheckParams, CheckResponse,
     CheckScope, DiagnosticsAfterParams, DiagnosticsResponse, FileDiagnostics, FileText, LspMetrics,

@@ -60,6 +60,24 @@ pub struct TrustParams {
     pub trusted: bool,
 }
 
+/// The lines of a file around a place.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub struct FileLinesResponse {
+    /// Relative to the project, with `/` between segments.
+    pub path: String,
+    /// The number of the first of the lines, from 1.
+    #[ts(type = "number")]
+    pub first_line: usize,
+    /// Without their line breaks.
+    pub lines: Vec<String>,
+    /// How many lines the file has.
+    #[ts(type = "number")]
+    pub total_lines: usize,
+}
+
 /// Files for the composer's `@` completion, best match first.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,

@@ -32,6 +32,7 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::project::AddProjectParams>();
     to.visit::<crate::project::ProjectListResponse>();
     to.visit::<crate::project::TrustParams>();
+    to.visit::<crate::project::FileLinesResponse>();
     to.visit::<crate::project::FileListResponse>();
     to.visit::<crate::session::CreateSessionParams>();
     to.visit::<crate::session::SessionResponse>();

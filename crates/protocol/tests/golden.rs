@@ -65,7 +65,13 @@ fn tool() -> Upsert {
         exit_code: Some(0),
         duration_ms: Some(12),
         truncated_from: Some(99),
-        diagnostics: Some(ToldDiagnostics { text: "ERROR".to_owned(), errors: 1, warnings: 2, left_out: 3 }),
+        diagnostics: Some(ToldDiagnostics {
+            text: "ERROR".to_owned(),
+            errors: 1,
+            warnings: 2,
+            left_out: 3,
+            new: Some(1),
+        }),
         sandbox: Some("The sandbox does not let this agent read /x.".to_owned()),
     };
     let mut upsert = upsert(

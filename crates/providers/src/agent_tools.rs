@@ -41,7 +41,8 @@ pub trait AgentTools: Send + Sync {
 }
 
 /// The tools of `chartroom mcp` that change files: their answers end with the diagnostics.
-pub(crate) const EDIT_TOOLS: [&str; 3] = ["edit_file", "write_file", "apply_patch"];
+pub(crate) const EDIT_TOOLS: [&str; 6] =
+    ["edit_file", "write_file", "apply_patch", "rename_symbol", "edit_symbol", "code_actions"];
 
 /// A tool that has just run.
 #[derive(Debug, Clone, PartialEq)]

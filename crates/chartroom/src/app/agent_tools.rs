@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chartroom_edits::FileLocks;
 use chartroom_index::IndexService;
 use chartroom_lsp::LspHandle;
 use chartroom_providers::agent_tools::{AgentTools, AgentToolsFor, ToolUse};
@@ -28,6 +29,8 @@ pub(crate) const AGENT_MARK: &str = "CHARTROOM_AGENT";
 pub(super) struct AgentToolsParts {
     pub(super) services: UsedServices,
     pub(super) index: IndexService,
+    /// What everybody holds who changes a file.
+    pub(super) locks: FileLocks,
     /// Our own program, for agents that start their MCP servers themselves.
     pub(super) program: PathBuf,
     /// What that program needs to find this server's data and config.
@@ -47,7 +50,7 @@ impl AgentToolsParts {
             // It starts while the agent does, which asks for the tools before it says its first word.
             let starting = lsp.clone();
             tokio::spawn(async move { starting.start().await });
-            let tools = Toolbox::for_agents(&root, lsp.clone(), self.index.clone());
+            let tools = Toolbox::for_agents(&root, &self.gate, lsp.clone(), &self.locks, self.index.clone());
             let own_server = json!({
                 "name": SERVER,
                 "command": self.program,
@@ -164,7 +167,7 @@ impl AgentTools for SessionTools {
         let name = tool_name.strip_prefix("mcp__").and_then(|name| name.strip_prefix(SERVER));
         name.and_then(|name| name.strip_prefix("__")).is_some_and(|name| {
             let Answers { root, .. } = &*self.answers;
-            Toolbox::only_reads(name)
+            Toolbox::only_reads(name, input)
                 && stays_inside(root, input)
                 && self.answers.codebase_is_own(name, input)
         })
@@ -184,7 +187,7 @@ fn stays_inside(root: &CanonicalRoot, input: &Value) -> bool {
 
 /// Tells whether every text in a tool's arguments that may be a path is as it should be.
 fn paths_are(input: &Value, fine: &dyn Fn(&str) -> bool) -> bool {
-    let words = |key: &str| ["query", "symbol"].contains(&key);
+    let words = |key: &str| ["query", "symbol", "newName", "text", "kind", "apply"].contains(&key);
     match input {
         Value::Object(object) => {
             object.iter().all(|(key, value)| words(key) && value.is_string() || paths_are(value, fine))
@@ -241,6 +244,7 @@ mod tests {
         let parts = AgentToolsParts {
             services: UsedServices::of(pool),
             index: index.clone(),
+            locks: FileLocks::in_folder(data.path().join("locks")),
             program: "/opt/chartroom".into(),
             environment: vec![("CHARTROOM_HOME".into(), "/data".into())],
             gate,
@@ -302,6 +306,8 @@ mod tests {
         for name in [
             "mcp__chartroom__manage_index",
             "mcp__chartroom__edit_file",
+            "mcp__chartroom__rename_symbol",
+            "mcp__chartroom__edit_symbol",
             "mcp__chartroom__nonsense",
             "mcp__chartroom2__search_codebase",
             "mcp__other__search_codebase",
@@ -309,6 +315,29 @@ mod tests {
             "Bash",
         ] {
             assert!(!tools.needs_no_permission(name, &json!({})), "{name}");
+        }
+        for (name, input, unasked) in [
+            (
+                "rename_symbol",
+                json!({ "filePath": "a.rs", "symbol": "a", "newName": "/b", "preview": true }),
+                true,
+            ),
+            (
+                "rename_symbol",
+                json!({ "filePath": "/etc/a.rs", "symbol": "a", "newName": "b", "preview": true }),
+                false,
+            ),
+            (
+                "rename_symbol",
+                json!({ "filePath": "a.rs", "symbol": "a", "newName": "b", "previewId": "1" }),
+                false,
+            ),
+            ("edit_symbol", json!({ "filePath": "a.rs", "symbol": "a", "action": "delete" }), false),
+            ("code_actions", json!({ "filePath": "a.rs", "line": 1 }), true),
+            ("code_actions", json!({ "filePath": "a.rs", "line": 1, "apply": "a1" }), false),
+        ] {
+            let name = format!("mcp__chartroom__{name}");
+            assert_eq!(tools.needs_no_permission(&name, &input), unasked, "{name} {input}");
         }
         let inside = home.path().join("project/src/a.rs").display().to_string();
         std::os::unix::fs::symlink("../data", home.path().join("project/link")).unwrap();

@@ -31,6 +31,11 @@ pub(crate) fn pool(
     })
 }
 
+/// Returns the locks of all files that this user edits, the same in every process.
+pub(crate) fn locks(data: &DataFolder) -> FileLocks {
+    FileLocks::in_folder(data.path().join("locks"))
+}
+
 /// Returns what finds and starts the language servers of a folder: for the service's own process, and for the doctor.
 pub(crate) fn launcher(
     data_dir: &Path,
@@ -80,7 +85,6 @@ impl Workspace {
         let gate = gate::open(data.path(), &config.sandbox)?;
         let program = Keeper::current_exe()?.program;
         let lsp = pool(&config.lsp, data, &gate, program).service(&root);
-        let locks = FileLocks::in_folder(data.path().join("locks"));
-        Ok(Self { root, gate, lsp, locks })
+        Ok(Self { root, gate, lsp, locks: locks(data) })
     }
 }

@@ -48,10 +48,10 @@ impl ToolGroup for EditTools {
 }
 
 /// A folder that is not trusted gets nothing that could run, whoever agrees.
-struct IfTrusted<'a> {
-    gate: &'a SpawnGate,
-    root: &'a CanonicalRoot,
-    person: &'a dyn Consent,
+pub(super) struct IfTrusted<'a> {
+    pub(super) gate: &'a SpawnGate,
+    pub(super) root: &'a CanonicalRoot,
+    pub(super) person: &'a dyn Consent,
 }
 
 impl Consent for IfTrusted<'_> {

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use chartroom_protocol::lsp::{CheckScope, FileText};
+use chartroom_protocol::lsp::{CheckScope, FileText, ProposedChange};
 use chartroom_workspace::CanonicalRoot;
 use chartroom_workspace::boundary::{self, Inside};
 use serde::Deserialize;
 
+use super::proposed;
 use crate::EditError;
 use crate::disk::{Before, Write};
 use crate::feedback::Changed;
@@ -47,6 +48,8 @@ pub(super) enum Request {
         /// As it came.
         text: String,
     },
+    /// A change that a language server worked out.
+    Proposed(ProposedChange),
 }
 
 /// A change that was worked out on what the disk had.
@@ -71,6 +74,7 @@ impl Request {
         match self {
             Request::Edit(_) | Request::Patch { .. } => CheckScope::Files,
             Request::Write(_) => CheckScope::Project,
+            Request::Proposed(change) => change.scope,
         }
     }
 
@@ -85,6 +89,7 @@ impl Request {
             Request::Edit(params) => vec![&params.file_path],
             Request::Write(params) => vec![&params.file_path],
             Request::Patch { changes, .. } => changes.iter().flat_map(paths).collect(),
+            Request::Proposed(change) => proposed::paths(change),
         }
     }
 
@@ -97,6 +102,7 @@ impl Request {
             }
             Request::Write(params) => params.content.clone(),
             Request::Patch { text, .. } => text.clone(),
+            Request::Proposed(change) => proposed::text(change),
         }
     }
 
@@ -106,6 +112,7 @@ impl Request {
             Request::Edit(params) => edit(root, params),
             Request::Write(params) => write(root, params),
             Request::Patch { changes, .. } => patch(root, changes),
+            Request::Proposed(change) => proposed::plan(root, change),
         }
     }
 }
@@ -249,10 +256,10 @@ fn put(target: Target, text: &Text, before: Before, mode_from: Option<Inside>) -
 
 /// The service reads the text from the disk: another change may be there before this one is looked at, and the
 /// older text must not come after the newer.
-fn written(file: &Inside) -> FileText {
+pub(super) fn written(file: &Inside) -> FileText {
     FileText { file_path: path_text(file), text: None }
 }
 
-fn path_text(file: &Inside) -> String {
+pub(super) fn path_text(file: &Inside) -> String {
     file.name().to_string_lossy().into_owned()
 }

@@ -19,10 +19,12 @@ pub(crate) enum Question {
     TypeDefinition,
     Implementation,
     Calls,
+    Rename,
+    CodeActions,
 }
 
 impl Question {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Definition,
         Self::References,
         Self::Hover,
@@ -31,6 +33,8 @@ impl Question {
         Self::TypeDefinition,
         Self::Implementation,
         Self::Calls,
+        Self::Rename,
+        Self::CodeActions,
     ];
 
     pub(crate) fn method(self) -> &'static str {
@@ -43,6 +47,8 @@ impl Question {
             Self::TypeDefinition => "textDocument/typeDefinition",
             Self::Implementation => "textDocument/implementation",
             Self::Calls => "textDocument/prepareCallHierarchy",
+            Self::Rename => "textDocument/rename",
+            Self::CodeActions => "textDocument/codeAction",
         }
     }
 
@@ -61,6 +67,8 @@ impl Question {
             Self::TypeDefinition => "typeDefinitionProvider",
             Self::Implementation => "implementationProvider",
             Self::Calls => "callHierarchyProvider",
+            Self::Rename => "renameProvider",
+            Self::CodeActions => "codeActionProvider",
         }
     }
 }
@@ -128,7 +136,14 @@ fn capabilities() -> Value {
             "staleRequestSupport": { "cancel": true, "retryOnContentModified": [] },
         },
         "workspace": {
+            // Servers propose, and the edit tools write: what a server does by itself is refused.
             "applyEdit": false,
+            "workspaceEdit": {
+                "documentChanges": true,
+                "resourceOperations": ["create", "rename", "delete"],
+                "failureHandling": "transactional",
+                "changeAnnotationSupport": {},
+            },
             "configuration": true,
             "workspaceFolders": true,
             "didChangeConfiguration": { "dynamicRegistration": true },
@@ -151,6 +166,16 @@ fn capabilities() -> Value {
             "typeDefinition": { "dynamicRegistration": true, "linkSupport": true },
             "implementation": { "dynamicRegistration": true, "linkSupport": true },
             "callHierarchy": { "dynamicRegistration": true },
+            "rename": { "dynamicRegistration": true, "honorsChangeAnnotations": true },
+            "codeAction": {
+                "dynamicRegistration": true,
+                "codeActionLiteralSupport": { "codeActionKind": { "valueSet": ["quickfix", "refactor", "source"] } },
+                "isPreferredSupport": true,
+                "disabledSupport": true,
+                "dataSupport": true,
+                "resolveSupport": { "properties": ["edit"] },
+                "honorsChangeAnnotations": true,
+            },
             "hover": { "dynamicRegistration": true, "contentFormat": ["plaintext", "markdown"] },
             "documentSymbol": {
                 "dynamicRegistration": true,
@@ -170,14 +195,14 @@ mod tests {
 
     // BR-77, REQ-EXCL-020
     #[test]
-    fn no_server_is_offered_that_its_edits_or_actions_are_applied() {
+    fn no_server_is_offered_that_it_applies_edits_or_runs_commands_by_itself() {
         let capabilities = &params(Path::new("/w"), Value::Null)["capabilities"];
         assert_eq!(capabilities["workspace"]["applyEdit"], false);
+        assert_eq!(capabilities["workspace"].get("executeCommand"), None);
         let kinds = capabilities["textDocument"].as_object().unwrap();
-        for kind in ["codeAction", "completion", "formatting", "rename"] {
+        for kind in ["completion", "formatting", "rangeFormatting", "onTypeFormatting"] {
             assert!(!kinds.contains_key(kind), "{kind}");
         }
-        assert_eq!(capabilities["workspace"].get("executeCommand"), None);
     }
 
     #[test]

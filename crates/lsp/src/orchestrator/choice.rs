@@ -77,6 +77,6 @@ impl Orchestrator {
 }
 
 /// A project that is one folder.
-fn whole(folder: &Path) -> Project {
+pub(super) fn whole(folder: &Path) -> Project {
     Project { root: folder.to_owned(), nearest: folder.to_owned() }
 }

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chartroom_protocol::lsp::ServerState;
+use chartroom_transport::RpcError;
 use chartroom_workspace::limits::CHECKED_FILE;
 use chartroom_workspace::{boundary, walk};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::Orchestrator;
+use super::choice::whole;
 use super::slot::NoClient;
-use crate::client::{Client, Question};
+use crate::client::{Client, Question, wire};
 use crate::content;
 use crate::registry::When;
 
@@ -69,6 +71,21 @@ impl Orchestrator {
         self.root.relative(file).unwrap_or(file).to_string_lossy().into_owned()
     }
 
+    /// Starts a server for the project of the first file that it would serve, and waits a moment until it is there. False when
+    /// there is no such server; what keeps one from starting is in its status.
+    pub async fn start(&self, id: &str) -> bool {
+        let Some(server) = self.registry.get(id).filter(|server| server.enabled) else { return false };
+        let files = self.checkable_below(self.root.as_path()).await;
+        let of_file = |file: &PathBuf| {
+            self.servers_of(file).into_iter().find(|(server, _)| server.id == id).map(|(_, project)| project)
+        };
+        let project = files.iter().find_map(of_file).unwrap_or_else(|| whole(self.root.as_path()));
+        if let Ok(slot) = self.slot(server, &project) {
+            drop(slot.ready(self.deadline(true)).await);
+        }
+        true
+    }
+
     /// Asks the server of a file that can answer this. Waits for its start within the deadline of a first touch.
     pub(crate) async fn ask_about(
         &self,
@@ -109,6 +126,34 @@ impl Orchestrator {
         Err(ToolError::Unavailable(format!("{what} is not available: {}", reasons.join("; "))))
     }
 
+    /// Returns the servers of a file that can answer this, started and with the file open, and why the others cannot.
+    pub(crate) async fn clients_of(
+        &self,
+        file: &Path,
+        question: Question,
+    ) -> (Vec<Arc<Client>>, Vec<String>) {
+        let (mut clients, mut reasons) = (Vec::new(), Vec::new());
+        for (server, project) in self.servers_of(file) {
+            let ready = match self.slot(server, &project) {
+                Ok(slot) => slot.ready(self.deadline(slot.is_first_touch())).await,
+                Err(absent) => Err(NoClient::Absent(absent)),
+            };
+            match ready {
+                Err(NoClient::Starting) => {
+                    reasons.push(format!("{} is still starting; ask again in a moment", server.id));
+                }
+                Err(NoClient::Absent(absent)) => {
+                    reasons.push(explain(&server.id, &absent.reason, absent.hint.as_deref()));
+                }
+                Ok(client) if client.will_answer(question, self.deadline(false)).await => {
+                    clients.push(client)
+                }
+                Ok(_) => reasons.push(format!("{} cannot answer this", server.id)),
+            }
+        }
+        (clients, reasons)
+    }
+
     async fn ask_client(
         &self,
         client: Arc<Client>,
@@ -145,10 +190,15 @@ impl Orchestrator {
             let was_loading = client.is_loading();
             let answer = match client.ask(method, params(&client), deadline).await {
                 Ok(answer) => answer,
+                // Some refuse what they do not know yet.
+                Err(RpcError::Response(_)) if was_loading && client.loaded(deadline).await => continue,
                 Err(error) => {
-                    let reason = client.gone().unwrap_or_else(|| match client.activity().0 {
-                        Some(activity) => format!("{id} is busy ({activity}); ask again in a moment"),
-                        None => format!("{id} did not answer: {error}"),
+                    let reason = client.gone().unwrap_or_else(|| match (&error, client.activity().0) {
+                        (RpcError::Response(refusal), _) => {
+                            format!("{id} refuses: {}", wire::shorten(&refusal.message))
+                        }
+                        (_, Some(activity)) => format!("{id} is busy ({activity}); ask again in a moment"),
+                        (_, None) => format!("{id} did not answer: {error}"),
                     });
                     return Err(ToolError::Unavailable(reason));
                 }

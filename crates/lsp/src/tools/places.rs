@@ -88,7 +88,7 @@ pub(crate) async fn symbols_of(
 }
 
 /// Returns where a symbol's name stands. Older servers point at the keyword before it.
-fn name_of(symbol: &Symbol, encoding: Encoding, text: &str) -> Place {
+pub(crate) fn name_of(symbol: &Symbol, encoding: Encoding, text: &str) -> Place {
     let start = symbol.selection.start;
     let place = to_place(start, encoding, Some(text));
     let line = nth_line(text, start.line).unwrap_or_default();
@@ -153,7 +153,7 @@ pub(super) fn location_lines(orchestrator: &Orchestrator, asked: &Asked) -> Vec<
 }
 
 /// Converts a server's position in any file; only files of the workspace are opened for it.
-pub(super) fn place_in(
+pub(crate) fn place_in(
     orchestrator: &Orchestrator,
     client: &Client,
     file: &Path,

@@ -22,9 +22,14 @@ pub mod methods {
     pub const STATUS: &str = "lsp/status";
     /// [`RestartParams`](super::RestartParams) to how many servers were stopped.
     pub const RESTART: &str = "lsp/restart";
+    /// [`RestartParams`](super::RestartParams) with an id to whether there is such a server: it starts now.
+    pub const START: &str = "lsp/start";
     /// [`CallToolParams`](super::CallToolParams) to [`CallToolAnswer`](super::CallToolAnswer): of a host by its guest, who has no
     /// pipe of tools.
     pub const CALL_TOOL: &str = "lsp/callTool";
+    /// [`CallToolParams`](super::CallToolParams) to [`ProposeResponse`](crate::lsp::ProposeResponse): a change by a language server, which is
+    /// not made.
+    pub const PROPOSE: &str = "lsp/propose";
     /// Nothing to [`LspMetrics`](super::LspMetrics).
     pub const METRICS: &str = "lsp/metrics";
     /// Stops every server, then the service.

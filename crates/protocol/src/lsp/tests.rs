@@ -281,3 +281,33 @@ fn a_custom_server_and_every_key_is_read() {
         }
     );
 }
+
+#[test]
+fn a_proposed_change_is_the_same_after_the_pipe() {
+    let edits = vec![ProposedEdit { start: 1, end: 2, new_text: "漢".into() }];
+    let base = fingerprint("text");
+    let steps = vec![
+        ProposedStep::Edit { file: "/p/a".into(), base: base.clone(), edits },
+        ProposedStep::Create { file: "/p/b".into(), overwrite: false, ignore_if_exists: true },
+        ProposedStep::Rename {
+            from: "/p/b".into(),
+            to: "/p/c".into(),
+            overwrite: true,
+            ignore_if_exists: false,
+        },
+        ProposedStep::Delete { file: "/p/d".into(), ignore_if_not_exists: true },
+    ];
+    let (confirm, scope) = (vec!["in comments".into()], CheckScope::Project);
+    check(
+        &ProposeResponse::Change(ProposedChange { title: "Renamed a to b".into(), steps, confirm, scope }),
+        expect![[
+            r#"{"outcome":"change","title":"Renamed a to b","steps":[{"step":"edit","file":"/p/a","base":"87214fb52f310fef","edits":[{"start":1,"end":2,"newText":"漢"}]},{"step":"create","file":"/p/b","overwrite":false,"ignoreIfExists":true},{"step":"rename","from":"/p/b","to":"/p/c","overwrite":true,"ignoreIfExists":false},{"step":"delete","file":"/p/d","ignoreIfNotExists":true}],"confirm":["in comments"],"scope":"project"}"#
+        ]],
+    );
+    check(&ProposeResponse::Told { text: "none".into() }, expect![[r#"{"outcome":"told","text":"none"}"#]]);
+    check(
+        &ProposeResponse::Refused { reason: "why".into() },
+        expect![[r#"{"outcome":"refused","reason":"why"}"#]],
+    );
+    assert_ne!(base, fingerprint("other"));
+}

@@ -18,6 +18,9 @@ pub const BLOCK_END: &str = "</diagnostics>";
 /// What stands before the number of those that were left out of a block.
 pub const LEFT_OUT: &str = "... and ";
 
+/// What stands after the number of those that the change has brought.
+pub const ARE_NEW: &str = " of these are new";
+
 /// What an agent was told about errors after it changed a file: the text word for word, and how much it says.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
@@ -34,6 +37,10 @@ pub struct ToldDiagnostics {
     #[serde(default, skip_serializing_if = "crate::upsert::is_zero")]
     #[ts(optional, as = "Option<u32>")]
     pub left_out: u32,
+    /// How many of them the change has brought, where the user wants that told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub new: Option<u32>,
 }
 
 impl ToldDiagnostics {
@@ -41,7 +48,7 @@ impl ToldDiagnostics {
     pub fn read(text: &str) -> Option<Self> {
         let start = [THIS_FILE, OTHER_FILES, BLOCK_START].iter().filter_map(|head| text.find(head)).min()?;
         let text = text[start..].trim_end();
-        let mut told = Self { text: text.to_owned(), errors: 0, warnings: 0, left_out: 0 };
+        let mut told = Self { text: text.to_owned(), errors: 0, warnings: 0, left_out: 0, new: None };
         let mut in_block = false;
         for line in text.lines() {
             if line.starts_with(BLOCK_START) {
@@ -50,6 +57,8 @@ impl ToldDiagnostics {
                 in_block = false;
             } else if in_block {
                 told.count(line);
+            } else if let Some(number) = line.strip_suffix(ARE_NEW) {
+                told.new = number.parse().ok();
             }
         }
         (told.errors + told.warnings + told.left_out > 0).then_some(told)
@@ -90,6 +99,8 @@ mod tests {
         check(&format!("The file was written.\n\n{told}\n"), Some((told, 1, 2, 0)));
         let marked = format!("{told}\n1 of these are new");
         check(&marked, Some((&marked, 1, 2, 0)));
+        assert_eq!(ToldDiagnostics::read(&marked).and_then(|told| told.new), Some(1));
+        assert_eq!(ToldDiagnostics::read(told).and_then(|told| told.new), None);
     }
 
     #[test]
