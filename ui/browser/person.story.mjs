@@ -64,13 +64,14 @@ story('a permission is denied with a reason; words being typed answer nothing', 
 
 story('what is always allowed is not asked about again', 'real', async stage => {
   const { page } = await begin(stage)
-  const make = name => `[[tool:Bash:${JSON.stringify({ command: `mkdir ${name}`, description: 'Make it' })}]]`
-  await send(page, make('one'))
-  await page.getByRole('button', { name: /Always/ }).click()
-  await page.locator('.tool[data-outcome=passed]', { hasText: 'mkdir one' }).waitFor()
+  const make = `[[tool:Bash:${JSON.stringify({ command: 'mkdir -p one', description: 'Make it' })}]]`
+  await send(page, make)
+  await page.getByRole('button', { name: 'Always exactly this command, in this session' }).click()
+  const made = page.locator('.tool[data-outcome=passed]', { hasText: 'mkdir -p one' })
+  await made.waitFor()
   await idle(page)
-  await send(page, make('two'))
-  await page.locator('.tool[data-outcome=passed]', { hasText: 'mkdir two' }).waitFor()
+  await send(page, make)
+  await made.nth(1).waitFor()
   await idle(page)
   equal(await page.locator('.question').count(), 0)
 })
@@ -86,7 +87,7 @@ story('a permission shows control and direction characters by name', 'mock', asy
     kind: 'permission',
     toolName: 'Bash',
     toolArguments: { command },
-    canAllowAlways: false,
+    grants: [],
     detail: { kind: 'shell' },
   })
   const block = page.locator('.question .command-line')

@@ -10,6 +10,15 @@ const OUT = path.join(WORKSPACE, 'docs/pictures')
 const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } }
 const words = process.argv.slice(2)
 
+const GRANTS = [
+  { grantId: 'same', what: 'every change to `src/login.ts`', scope: 'session', isWider: true },
+  {
+    grantId: 'suggested-0',
+    what: 'every change to files of this project, and commands such as `rm`, `mv`, `cp`, `mkdir` on them (mode Accept edits)',
+    scope: 'session',
+    isWider: true,
+  },
+]
 const QUEUED =
   'in the tests use the fake clock, as the other tests of this folder do, and name each case after what it shows'
 
@@ -72,7 +81,7 @@ const SCREENS = {
       const { toolName, toolArguments, detail } = edit
       void mock.state.sessions
         .get('s-tour')
-        .ask({ kind: 'permission', toolName, toolArguments, detail, canAllowAlways: true })
+        .ask({ kind: 'permission', toolName, toolArguments, detail, grants: GRANTS })
       await page.locator('.question').waitFor()
     },
   },

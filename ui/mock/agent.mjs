@@ -51,7 +51,10 @@ async function askToBuild(session, turn, itemId) {
     toolName: 'Bash',
     toolArguments,
     callId: call.callId,
-    canAllowAlways: true,
+    grants: [
+      { grantId: 'same', what: 'exactly this command', scope: 'session', isWider: false },
+      { grantId: 'suggested-0', what: '`npm run build` with any arguments', scope: 'project', isWider: true },
+    ],
     detail: { kind: 'shell' },
   })
   if (turn.cancelled) return

@@ -72,6 +72,11 @@ decision: Decision,
  */
 message?: string, 
 /**
+ * With `allow_always`: which of the question's grants; without it the narrowest. One that was not offered grants
+ * nothing, and the tool runs this once.
+ */
+grantId?: string, 
+/**
  * For a choice: question text to chosen label (several joined by ", ").
  */
 answers?: { [key in string]: string }, };
@@ -586,6 +591,26 @@ fallbackSyncExecuted?: boolean,
 fallbackStats?: SyncStats, };
 
 export type FreshnessMode = "synced" | "skipped_recent" | "coalesced" | "skipped_indexing" | "skipped_requires_reindex" | "skipped_missing_path" | "reconciled_ignore_change" | "ignore_reload_failed" | "sync_failed";
+
+export type Grant = { 
+/**
+ * Names it in the answer.
+ */
+grantId: string, 
+/**
+ * What will run unasked, e.g. "`npm test` with any arguments".
+ */
+what: string, 
+/**
+ * Where it holds, and for how long.
+ */
+scope: GrantScope, 
+/**
+ * Whether it lets more through than what is asked about now.
+ */
+isWider: boolean, };
+
+export type GrantScope = "session" | "project" | "shared_project" | "everywhere" | "as_the_agent_says";
 
 export type GroupBy = "symbol" | "file";
 
@@ -1192,9 +1217,9 @@ callId?: CallId,
  */
 description?: string, 
 /**
- * Whether "always" can be offered.
+ * What "always" may grant, the narrowest first; nothing else is ever granted.
  */
-canAllowAlways: boolean, 
+grants: Array<Grant>, 
 /**
  * What the page shows beside the arguments, e.g. the diff of an edit.
  */

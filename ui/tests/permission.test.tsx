@@ -31,7 +31,7 @@ function ask(
     kind: 'permission',
     toolName,
     toolArguments,
-    canAllowAlways: false,
+    grants: [],
     ...more,
   }
   const root = document.createElement('div')

@@ -37,7 +37,7 @@ const question = (questionId: string): Question => ({
   kind: 'permission',
   toolName: 'Bash',
   toolArguments: {},
-  canAllowAlways: true,
+  grants: [],
 })
 
 describe('a session', () => {

@@ -211,8 +211,9 @@ pub enum QuestionBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         description: Option<String>,
-        /// Whether "always" can be offered.
-        can_allow_always: bool,
+        /// What "always" may grant, the narrowest first; nothing else is ever granted.
+        #[serde(default)]
+        grants: Vec<Grant>,
         /// What the page shows beside the arguments, e.g. the diff of an edit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
@@ -223,6 +224,49 @@ pub enum QuestionBody {
         /// Answered together.
         questions: Vec<ChoiceQuestion>,
     },
+}
+
+/// Something that a person may allow from now on, in words that say all of it.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub struct Grant {
+    /// Names it in the answer.
+    pub grant_id: String,
+    /// What will run unasked, e.g. "`npm test` with any arguments".
+    pub what: String,
+    /// Where it holds, and for how long.
+    pub scope: GrantScope,
+    /// Whether it lets more through than what is asked about now.
+    pub is_wider: bool,
+}
+
+/// Where a grant holds.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    ts_rs::TS,
+    utoipa::ToSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantScope {
+    /// In this session, as long as its agent runs.
+    Session,
+    /// In this project, for this person.
+    Project,
+    /// In this project, for everybody who works on it.
+    SharedProject,
+    /// In all projects of this person.
+    Everywhere,
+    /// Only the agent's own words tell.
+    AsTheAgentSays,
 }
 
 /// One question of a choice.
@@ -270,6 +314,11 @@ pub struct AnswerParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub message: Option<String>,
+    /// With `allow_always`: which of the question's grants; without it the narrowest. One that was not offered grants
+    /// nothing, and the tool runs this once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub grant_id: Option<String>,
     /// For a choice: question text to chosen label (several joined by ", ").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -293,7 +342,7 @@ pub struct AnswerParams {
 pub enum Decision {
     /// This once.
     Allow,
-    /// Now, and from now on by a rule that the agent itself suggested.
+    /// Now, and from now on what one of the question's grants says.
     AllowAlways,
     /// The tool does not run; the turn goes on.
     Deny,

@@ -153,7 +153,12 @@ fn questions() -> Vec<Question> {
         bookkeeping: vec!["turn_id".to_owned()],
         call_id: Some("c".into()),
         description: Some("list files".to_owned()),
-        can_allow_always: true,
+        grants: vec![Grant {
+            grant_id: "same".to_owned(),
+            what: "exactly this command".to_owned(),
+            scope: GrantScope::Session,
+            is_wider: false,
+        }],
         detail: None,
     };
     let choice = QuestionBody::Choice {
@@ -283,6 +288,7 @@ fn client_frames() -> Vec<ClientFrame> {
                 question_id: "q".into(),
                 decision: Decision::AllowAlways,
                 message: Some("why not".to_owned()),
+                grant_id: Some("same".to_owned()),
                 answers: Some([("Which?".to_owned(), "one".to_owned())].into()),
             },
         },

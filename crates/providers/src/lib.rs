@@ -19,6 +19,7 @@ mod json;
 #[cfg(test)]
 mod odd_files;
 mod refusals;
+mod same_calls;
 #[cfg(test)]
 mod script;
 mod session_file;

@@ -2,7 +2,7 @@
 // but "no".
 
 import { createMemo, createSignal, For, Show } from 'solid-js'
-import type { AnswerParams, Decision, Question } from '../protocol'
+import type { AnswerParams, Decision, Grant, Question } from '../protocol'
 import { useSessions } from '../store/owners'
 import type { Session } from '../store/session'
 import { visible } from '../text/escape'
@@ -32,10 +32,21 @@ export function Permission(props: {
     if (props.busy) return
     props.onAnswer({ questionId: props.question.questionId, decision, ...(message ? { message } : {}) })
   }
+  const grant = ({ grantId }: Grant) => {
+    if (!props.busy)
+      props.onAnswer({ questionId: props.question.questionId, decision: 'allow_always', grantId })
+  }
+  // The narrowest stands beside "once"; what is wider comes after "no", and its keys do too.
+  const narrow = () => props.question.grants.slice(0, 1)
+  const wide = () => props.question.grants.slice(1)
+  const denyKey = () => narrow().length + 2
   onAnswerKey(props.ready, n => {
+    const wider = wide()[n - denyKey() - 1]
+    const [narrowest] = narrow()
     if (n === 1) answer('allow')
-    else if (n === 2 && props.question.canAllowAlways) answer('allow_always')
-    else if (n === (props.question.canAllowAlways ? 3 : 2)) setDenying(true)
+    else if (n === 2 && narrowest) grant(narrowest)
+    else if (n === denyKey()) setDenying(true)
+    else if (wider) grant(wider)
     else return false
     return true
   })
@@ -57,19 +68,29 @@ export function Permission(props: {
             <button type="button" class="button" disabled={props.busy} onClick={() => answer('allow')}>
               <kbd class="by-keys">1</kbd> Allow once
             </button>
-            <Show when={props.question.canAllowAlways}>
-              <button
-                type="button"
-                class="button"
-                disabled={props.busy}
-                onClick={() => answer('allow_always')}
-              >
-                <kbd class="by-keys">2</kbd> Always here
-              </button>
-            </Show>
+            <For each={narrow()}>
+              {granted => (
+                <GrantButton grant={granted} number={2} busy={props.busy} onGrant={() => grant(granted)} />
+              )}
+            </For>
             <button type="button" class="button" disabled={props.busy} onClick={() => setDenying(true)}>
-              <kbd class="by-keys">{props.question.canAllowAlways ? 3 : 2}</kbd> Deny…
+              <kbd class="by-keys">{denyKey()}</kbd> Deny…
             </button>
+            <Show when={wide().length > 0}>
+              <div class="wider-grants">
+                <span class="quiet small-text">Wider, or for longer:</span>
+                <For each={wide()}>
+                  {(granted, index) => (
+                    <GrantButton
+                      grant={granted}
+                      number={denyKey() + 1 + index()}
+                      busy={props.busy}
+                      onGrant={() => grant(granted)}
+                    />
+                  )}
+                </For>
+              </div>
+            </Show>
           </div>
         }
       >
@@ -102,6 +123,26 @@ export function Permission(props: {
         </form>
       </Show>
     </>
+  )
+}
+
+const SCOPES: Record<Grant['scope'], string> = {
+  session: ', in this session',
+  project: ', in this project',
+  shared_project: ', in this project, for everybody who works on it',
+  everywhere: ', in all projects',
+  as_the_agent_says: ', as the agent says it',
+}
+
+function GrantButton(props: { grant: Grant; number: number; busy: boolean; onGrant(): void }) {
+  return (
+    <button type="button" class="button grant" disabled={props.busy} onClick={() => props.onGrant()}>
+      <kbd class="by-keys">{props.number}</kbd>
+      <span>
+        {`Always ${visible(props.grant.what)}`}
+        {SCOPES[props.grant.scope]}
+      </span>
+    </button>
   )
 }
 

@@ -4,13 +4,17 @@ use agent_client_protocol::v1::schema::{
     RequestPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome,
 };
 use chartroom_protocol::ids::{CallId, QuestionId};
-use chartroom_protocol::session::{Decision, Question, QuestionBody};
+use chartroom_protocol::session::{AnswerParams, Decision, Grant, GrantScope, Question, QuestionBody};
 use chartroom_protocol::upsert::ToolDetail;
 use serde_json::Value;
 
 use super::asked::Asked;
 use super::tool::Call;
 use crate::json::{list, optional_text, text};
+use crate::same_calls::{SAME_CALL, Sameness};
+
+/// What Codex calls its rule about commands that begin alike. It keeps such rules for all projects.
+const CODEX_RULE: &str = "approved-execpolicy-amendment";
 
 /// A request that waits for a person.
 #[derive(Debug, Clone)]
@@ -19,8 +23,24 @@ pub(super) struct Permission {
     call: Call,
     asked: Asked,
     call_id: Option<CallId>,
-    options: Vec<(String, String)>,
+    options: Vec<Offered>,
     description: Option<String>,
+    /// The beginning of commands that a rule of Codex would let run.
+    codex_rule: Option<String>,
+}
+
+/// An answer that the agent offers.
+#[derive(Debug, Clone)]
+struct Offered {
+    kind: String,
+    id: String,
+    name: String,
+}
+
+impl Offered {
+    fn grant_id(&self) -> String {
+        format!("option-{}", self.id)
+    }
 }
 
 impl Permission {
@@ -31,7 +51,15 @@ impl Permission {
         call.take(&tool_call);
         let options = list(params, "/options")
             .iter()
-            .map(|option| (text(option, "/kind").to_owned(), text(option, "/optionId").to_owned()))
+            .map(|option| Offered {
+                kind: text(option, "/kind").to_owned(),
+                id: text(option, "/optionId").to_owned(),
+                name: text(option, "/name").to_owned(),
+            })
+            .collect();
+        let rule: Vec<&str> = list(&tool_call, "/rawInput/proposed_execpolicy_amendment")
+            .iter()
+            .filter_map(Value::as_str)
             .collect();
         let description =
             optional_text(&tool_call, "/rawInput/reason").or(optional_text(&tool_call, "/title"));
@@ -42,6 +70,7 @@ impl Permission {
             asked: Asked::read(&call, &tool_call),
             call,
             options,
+            codex_rule: (!rule.is_empty()).then(|| rule.join(" ")),
         }
     }
 
@@ -52,32 +81,89 @@ impl Permission {
             bookkeeping: self.asked.bookkeeping.clone(),
             call_id: self.call_id.clone(),
             description: self.description.clone(),
-            can_allow_always: self.option("allow_always").is_some(),
+            grants: self.grants(),
             detail: Some(ToolDetail { diffs: self.asked.diffs.clone(), ..self.call.detail() }),
         };
         Question { question_id: self.question_id.clone(), asked_at, body }
     }
 
-    /// Returns the response for a decision. What the agent does not offer becomes its nearest: once for always, a
-    /// cancelled request for no.
-    pub(super) fn response(&self, decision: Decision) -> RequestPermissionResponse {
-        let option = match decision {
-            Decision::Allow => self.option("allow_once").or_else(|| self.option("allow_always")),
-            Decision::AllowAlways => self.option("allow_always").or_else(|| self.option("allow_once")),
+    /// Returns the response for an answer. Nothing wider than the answer is ever chosen: without an offer that fits, the
+    /// request is cancelled.
+    pub(super) fn response(&self, params: &AnswerParams) -> RequestPermissionResponse {
+        let option = match params.decision {
+            Decision::Allow => self.option("allow_once"),
+            Decision::AllowAlways => self.granted(params).or_else(|| self.option("allow_once")),
             Decision::Deny => self.option("reject_once").or_else(|| self.option("reject_always")),
         };
-        match option {
-            Some(option) => {
-                let selected = SelectedPermissionOutcome::new(option.to_owned());
-                RequestPermissionResponse::new(RequestPermissionOutcome::Selected(selected))
+        selected(option)
+    }
+
+    /// Returns the response for a call that was allowed before.
+    pub(super) fn once(&self) -> RequestPermissionResponse {
+        selected(self.option("allow_once"))
+    }
+
+    /// Returns what is to be remembered when this answer lets the same call run again.
+    pub(super) fn same_call(&self, params: &AnswerParams) -> Option<Sameness> {
+        let is_same = params.grant_id.as_deref().is_none_or(|grant_id| grant_id == SAME_CALL);
+        (params.decision == Decision::AllowAlways && is_same).then(|| self.sameness())?
+    }
+
+    /// Returns what makes another call the same as this one, if it can be allowed once.
+    pub(super) fn sameness(&self) -> Option<Sameness> {
+        self.option("allow_once")?;
+        let mut arguments = self.asked.arguments.clone();
+        arguments.retain(|name, _| !self.asked.bookkeeping.contains(name));
+        if arguments.contains_key("command") {
+            // Codex's own remark; it changes nothing of what runs.
+            if !self.asked.bookkeeping.is_empty() {
+                arguments.remove("reason");
             }
-            None => cancelled(),
+            return Some(Sameness::of_command(&self.call.name(), &arguments));
+        }
+        let changes = self.asked.arguments.get("changes").and_then(Value::as_object);
+        match changes.filter(|_| arguments.keys().all(|name| name == "changes" || name == "reason")) {
+            Some(changes) => {
+                let mut paths: Vec<&str> = changes.keys().map(String::as_str).collect();
+                paths.sort_unstable();
+                Some(Sameness::of_changes(&paths))
+            }
+            None => (!arguments.is_empty()).then(|| Sameness::of_call(&self.call.name(), &arguments)),
         }
     }
 
-    fn option(&self, kind: &str) -> Option<&str> {
-        self.options.iter().find(|(option, _)| option == kind).map(|(_, id)| id.as_str())
+    fn grants(&self) -> Vec<Grant> {
+        let same = self.sameness().map(|sameness| sameness.grant());
+        let offered = self.options.iter().filter(|option| option.kind == "allow_always").map(|option| {
+            let (what, scope) = match &self.codex_rule {
+                Some(rule) if option.id == CODEX_RULE => {
+                    (format!("every command that begins with `{rule}`"), GrantScope::Everywhere)
+                }
+                _ => (format!("“{}”", option.name), GrantScope::AsTheAgentSays),
+            };
+            Grant { grant_id: option.grant_id(), what, scope, is_wider: true }
+        });
+        same.into_iter().chain(offered).collect()
     }
+
+    fn granted(&self, params: &AnswerParams) -> Option<&Offered> {
+        let grant_id = match &params.grant_id {
+            Some(grant_id) => grant_id.clone(),
+            None => self.grants().into_iter().next()?.grant_id,
+        };
+        self.options.iter().find(|option| option.kind == "allow_always" && option.grant_id() == grant_id)
+    }
+
+    fn option(&self, kind: &str) -> Option<&Offered> {
+        self.options.iter().find(|option| option.kind == kind)
+    }
+}
+
+fn selected(option: Option<&Offered>) -> RequestPermissionResponse {
+    option.map_or_else(cancelled, |option| {
+        let selected = SelectedPermissionOutcome::new(option.id.clone());
+        RequestPermissionResponse::new(RequestPermissionOutcome::Selected(selected))
+    })
 }
 
 /// The response when nobody will decide any more.
@@ -105,7 +191,7 @@ mod tests {
             tool_name,
             tool_arguments,
             bookkeeping: folded,
-            can_allow_always,
+            grants,
             call_id,
             description,
             ..
@@ -123,20 +209,56 @@ mod tests {
         assert_eq!(shown, ["command", "cwd", "reason"]);
         assert_eq!(call_id, Some(CallId::from("call_resp_0029_1")));
         assert_eq!(description.as_deref(), Some("need it"));
-        assert!(can_allow_always);
-        let response = |decision| serde_json::to_value(permission.response(decision)).expect("JSON");
+        let grants: Vec<_> = grants.iter().map(|grant| (grant.what.as_str(), grant.scope)).collect();
         assert_eq!(
-            response(Decision::Allow),
-            json!({"outcome": {"outcome": "selected", "optionId": "approved"}})
+            grants,
+            [
+                ("exactly this command", GrantScope::Session),
+                ("every command that begins with `touch esc.txt`", GrantScope::Everywhere),
+            ]
         );
+        let response =
+            |params: &AnswerParams| serde_json::to_value(permission.response(params)).expect("JSON");
+        let chosen = |option: &str| json!({"outcome": {"outcome": "selected", "optionId": option}});
+        assert_eq!(response(&answer(Decision::Allow, None)), chosen("approved"));
+        assert_eq!(response(&answer(Decision::AllowAlways, None)), chosen("approved"));
+        assert_eq!(response(&answer(Decision::AllowAlways, Some("unknown"))), chosen("approved"));
         assert_eq!(
-            response(Decision::AllowAlways),
-            json!({"outcome": {"outcome": "selected", "optionId": "approved-execpolicy-amendment"}}),
+            response(&answer(Decision::AllowAlways, Some("option-approved-execpolicy-amendment"))),
+            chosen(CODEX_RULE)
         );
+        assert_eq!(response(&answer(Decision::Deny, None)), chosen("abort"));
+    }
+
+    fn answer(decision: Decision, grant_id: Option<&str>) -> AnswerParams {
+        let grant_id = grant_id.map(str::to_owned);
+        AnswerParams { question_id: QuestionId::from("q1"), decision, message: None, grant_id, answers: None }
+    }
+
+    #[test]
+    fn once_is_never_answered_by_always() {
+        let options = json!([{"optionId": "ever", "name": "Always", "kind": "allow_always"}]);
+        let params = json!({"toolCall": {"rawInput": {"a": 1}}, "options": options});
+        let permission = Permission::read(QuestionId::from("q"), &params, None);
+        let response = |decision, grant| {
+            serde_json::to_value(permission.response(&answer(decision, grant))).expect("JSON")
+        };
+        let cancelled = json!({"outcome": {"outcome": "cancelled"}});
+        assert_eq!(response(Decision::Allow, None), cancelled);
         assert_eq!(
-            response(Decision::Deny),
-            json!({"outcome": {"outcome": "selected", "optionId": "abort"}})
+            response(Decision::AllowAlways, Some("option-ever")),
+            json!({"outcome": {"outcome": "selected", "optionId": "ever"}})
         );
+        assert_eq!(permission.sameness(), None, "the same call could not be allowed by itself");
+    }
+
+    #[test]
+    fn two_calls_are_the_same_by_what_they_do() {
+        let (edit, first, second) = (recorded(0), recorded(1), recorded(2));
+        assert_eq!(first.sameness(), recorded(1).sameness());
+        assert_ne!(first.sameness(), second.sameness(), "another command");
+        let grant = edit.sameness().expect("a change can be had again").grant();
+        assert_eq!(grant.what, "every change to `/home/user/project/q.txt`");
     }
 
     #[track_caller]
@@ -187,20 +309,20 @@ mod tests {
 
     #[test]
     fn an_edit_shows_its_diff() {
-        let QuestionBody::Permission { detail, can_allow_always, .. } =
-            recorded(0).question("now".to_owned()).body
+        let QuestionBody::Permission { detail, grants, .. } = recorded(0).question("now".to_owned()).body
         else {
             panic!("a permission is no choice");
         };
         let diffs = detail.expect("an edit has a detail").diffs;
         assert_eq!((diffs[0].path.as_str(), diffs[0].added), ("/home/user/project/q.txt", 1));
-        assert!(!can_allow_always);
+        assert_eq!(grants.len(), 1, "the agent offers nothing wider");
     }
 
     #[test]
     fn a_request_without_options_can_only_be_cancelled() {
         let permission = Permission::read(QuestionId::from("q"), &json!({}), None);
-        let response = serde_json::to_value(permission.response(Decision::Allow)).expect("JSON");
+        let response =
+            serde_json::to_value(permission.response(&answer(Decision::Allow, None))).expect("JSON");
         assert_eq!(response, json!({"outcome": {"outcome": "cancelled"}}));
     }
 }

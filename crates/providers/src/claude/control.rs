@@ -1,6 +1,7 @@
 //! The control protocol: what we write to Claude's stdin, and what its questions mean.
 
 pub mod context;
+mod grants;
 mod permission;
 
 use chartroom_protocol::ids::TurnId;
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use crate::agent_tools::AgentTools;
 use crate::json::{list, optional_text, text};
 
+pub(super) use permission::Granted;
 pub use permission::Permission;
 
 /// The id under which the CLI calls us back after a tool.

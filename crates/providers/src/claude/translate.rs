@@ -44,6 +44,8 @@ pub enum Translated {
         /// The permission mode in use.
         mode: String,
     },
+    /// The permission mode that is in force from now on.
+    Mode(String),
     /// The CLI asks us something.
     Asked {
         /// Repeated in the answer.
@@ -229,8 +231,13 @@ impl Translator {
                     translated,
                 );
             }
-            "status" if text(line, "/status") == "compacting" => {
-                self.note("compacting the conversation".to_owned(), translated);
+            "status" => {
+                if text(line, "/status") == "compacting" {
+                    self.note("compacting the conversation".to_owned(), translated);
+                }
+                if let Some(mode) = optional_text(line, "/permissionMode") {
+                    translated.push(Translated::Mode(mode.to_owned()));
+                }
             }
             "informational" if text(line, "/level") == "warning" => {
                 self.note(text(line, "/content").to_owned(), translated);

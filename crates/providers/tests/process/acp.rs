@@ -156,6 +156,7 @@ async fn a_permission_is_asked_and_answered() {
             question_id: QuestionId::from(question_id),
             decision,
             message: None,
+            grant_id: None,
             answers: None,
         };
         session.handle.answer(params.clone()).await.expect("it waits");

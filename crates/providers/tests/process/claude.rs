@@ -32,6 +32,7 @@ fn answer(decision: Decision, note: Option<&str>) -> AnswerParams {
         question_id: QuestionId::from("ask-1"),
         decision,
         message: note.map(str::to_owned),
+        grant_id: None,
         answers: None,
     }
 }

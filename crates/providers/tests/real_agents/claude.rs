@@ -41,6 +41,7 @@ async fn answer(session: &ProviderSession, asked: &[String], decision: Decision,
         question_id: QuestionId::from(id),
         decision,
         message: note.map(str::to_owned),
+        grant_id: None,
         answers: None,
     };
     session.handle.answer(params).await.expect("the question waits");

@@ -45,7 +45,13 @@ enabled = false
 
 async fn answer(session: &ProviderSession, asked: &[String], decision: Decision) {
     let id = asked.last().and_then(|line| line.split(' ').nth(1)).expect("a question has an id");
-    let params = AnswerParams { question_id: QuestionId::from(id), decision, message: None, answers: None };
+    let params = AnswerParams {
+        question_id: QuestionId::from(id),
+        decision,
+        message: None,
+        grant_id: None,
+        answers: None,
+    };
     session.handle.answer(params).await.expect("the question waits");
 }
 

@@ -100,6 +100,7 @@ pub(in crate::acp) async fn start(
         offered: opened.offered,
         timeouts,
         questions: std::collections::BTreeMap::new(),
+        same_calls: crate::same_calls::SameCalls::default(),
         n_questions: 0,
         events: sender,
     };

@@ -22,6 +22,7 @@ use crate::acp::translate::{Translated, Translator, prompt_error};
 use crate::json::text;
 use crate::launch::exit_reason;
 use crate::refusals;
+use crate::same_calls::SameCalls;
 use crate::timeouts::Timeouts;
 
 pub(super) struct Task {
@@ -33,6 +34,7 @@ pub(super) struct Task {
     pub(super) offered: Offered,
     pub(super) timeouts: Timeouts,
     pub(super) questions: BTreeMap<QuestionId, (Permission, oneshot::Sender<Value>)>,
+    pub(super) same_calls: SameCalls,
     pub(super) n_questions: u64,
     /// For the answers to prompts, which come in their place among the updates.
     pub(super) events: mpsc::Sender<Event>,
@@ -93,6 +95,11 @@ impl Task {
                 let timestamp = self.now();
                 let translated = self.translator.asked(&timestamp, &tool_call);
                 self.apply(translated).await;
+                if permission.sameness().is_some_and(|sameness| self.same_calls.allows(&sameness)) {
+                    // An agent that is gone does not wait; its end says the rest.
+                    reply.send(json!(permission.once())).ok();
+                    return;
+                }
                 let question = permission.question(self.now());
                 self.questions.insert(question_id, (permission, reply));
                 self.pump.output(ProviderOutput::Question(question)).await;
@@ -212,7 +219,10 @@ impl Task {
             return Err(ProviderError::new(ErrorCode::QuestionNotFound, message));
         };
         // An agent that is gone does not wait; its end says the rest.
-        reply.send(json!(permission.response(params.decision))).ok();
+        reply.send(json!(permission.response(params))).ok();
+        if let Some(sameness) = permission.same_call(params) {
+            self.same_calls.allow(&sameness);
+        }
         self.pump.output(ProviderOutput::QuestionClosed(params.question_id.clone())).await;
         Ok(())
     }

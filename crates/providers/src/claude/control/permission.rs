@@ -2,12 +2,14 @@
 
 use chartroom_protocol::ids::{CallId, QuestionId};
 use chartroom_protocol::session::{
-    AnswerParams, ChoiceOption, ChoiceQuestion, Decision, Question, QuestionBody,
+    AnswerParams, ChoiceOption, ChoiceQuestion, Decision, Grant, Question, QuestionBody,
 };
 use serde_json::{Value, json};
 
+use super::grants::{Suggested, suggested};
 use crate::claude::detail;
-use crate::json::{arguments_for_the_page, list, optional_text, text};
+use crate::json::{arguments_for_the_page, list, object, optional_text, text};
+use crate::same_calls::{SAME_CALL, Sameness};
 
 /// What a refusal says to the model when the person said nothing.
 const REFUSED: &str = "The user refused this. Stop, and ask what to do instead.";
@@ -21,20 +23,37 @@ pub struct Permission {
     input: Value,
     call_id: Option<CallId>,
     description: Option<String>,
-    /// What "always" would change in the CLI's permissions.
-    suggestions: Vec<Value>,
+    /// What makes another call the same as this one; nothing for a tool that is itself a question.
+    sameness: Option<Sameness>,
+    /// What the CLI suggests for "always".
+    suggested: Vec<Suggested>,
+}
+
+/// What an answer lets run from now on.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::claude) enum Granted<'a> {
+    /// Nothing: the tool runs this once, or not at all.
+    Nothing,
+    /// The same call; we remember it.
+    SameCall(&'a Sameness),
+    /// A change of the CLI's own permissions.
+    Update(&'a Value),
 }
 
 impl Permission {
     /// Reads a `can_use_tool` request.
     pub fn read(request_id: &str, request: &Value) -> Self {
+        let tool_name = text(request, "/tool_name");
+        let input = request.get("input").cloned().unwrap_or_default();
+        let command = optional_text(&input, "/command").filter(|_| tool_name == "Bash");
         Self {
             request_id: request_id.to_owned(),
-            tool_name: text(request, "/tool_name").to_owned(),
-            input: request.get("input").cloned().unwrap_or_default(),
+            tool_name: tool_name.to_owned(),
+            sameness: sameness(tool_name, &input),
+            suggested: suggested(list(request, "/permission_suggestions"), command),
             call_id: optional_text(request, "/tool_use_id").map(CallId::from),
             description: optional_text(request, "/description").map(str::to_owned),
-            suggestions: list(request, "/permission_suggestions").to_vec(),
+            input,
         }
     }
 
@@ -54,7 +73,7 @@ impl Permission {
                 bookkeeping: Vec::new(),
                 call_id: self.call_id.clone(),
                 description: self.description.clone(),
-                can_allow_always: !self.suggestions.is_empty(),
+                grants: self.grants(),
                 detail: Some(detail::of_call(&self.tool_name, &self.input)),
             }
         };
@@ -69,9 +88,38 @@ impl Permission {
                 json!({"behavior": "deny", "message": message.unwrap_or(REFUSED), "interrupt": false})
             }
             Decision::Allow => json!({"behavior": "allow", "updatedInput": self.updated_input(params)}),
-            Decision::AllowAlways => json!({"behavior": "allow", "updatedInput": self.updated_input(params),
-                "updatedPermissions": self.suggestions}),
+            Decision::AllowAlways => {
+                let mut response = json!({"behavior": "allow", "updatedInput": self.updated_input(params)});
+                if let Granted::Update(update) = self.granted(params) {
+                    response["updatedPermissions"] = json!([update]);
+                }
+                response
+            }
         }
+    }
+
+    /// Returns what an answer lets run from now on: the one grant that it names, or the narrowest.
+    pub(in crate::claude) fn granted(&self, params: &AnswerParams) -> Granted<'_> {
+        if params.decision != Decision::AllowAlways {
+            return Granted::Nothing;
+        }
+        let narrowest = || self.grants().into_iter().next().map(|grant| grant.grant_id);
+        let Some(grant_id) = params.grant_id.clone().or_else(narrowest) else { return Granted::Nothing };
+        if let Some(sameness) = self.sameness.as_ref().filter(|_| grant_id == SAME_CALL) {
+            return Granted::SameCall(sameness);
+        }
+        let update = self.suggested.iter().find(|suggested| suggested.grant.grant_id == grant_id);
+        update.map_or(Granted::Nothing, |suggested| Granted::Update(&suggested.update))
+    }
+
+    /// Returns what makes another call the same as this one.
+    pub(in crate::claude) fn sameness(&self) -> Option<&Sameness> {
+        self.sameness.as_ref()
+    }
+
+    fn grants(&self) -> Vec<Grant> {
+        let same = self.sameness.iter().map(Sameness::grant);
+        same.chain(self.suggested.iter().map(|suggested| suggested.grant.clone())).collect()
     }
 
     fn is_choice(&self) -> bool {
@@ -87,6 +135,24 @@ impl Permission {
             input.insert("answers".to_owned(), json!(answers));
         }
         input
+    }
+}
+
+/// Returns what makes two calls of a tool the same. The description of a command is the model's own remark and changes
+/// nothing of what runs.
+fn sameness(tool_name: &str, input: &Value) -> Option<Sameness> {
+    match tool_name {
+        "AskUserQuestion" | "EnterPlanMode" | "ExitPlanMode" => None,
+        "Edit" | "MultiEdit" | "Write" => {
+            optional_text(input, "/file_path").map(|path| Sameness::of_changes(&[path]))
+        }
+        "NotebookEdit" => optional_text(input, "/notebook_path").map(|path| Sameness::of_changes(&[path])),
+        "Bash" => {
+            let mut arguments = object(Some(input));
+            arguments.remove("description");
+            (!arguments.is_empty()).then(|| Sameness::of_command(tool_name, &arguments))
+        }
+        _ => input.as_object().map(|arguments| Sameness::of_call(tool_name, arguments)),
     }
 }
 
@@ -128,6 +194,7 @@ mod tests {
             question_id: QuestionId::from("r1"),
             decision,
             message: message.map(str::to_owned),
+            grant_id: None,
             answers: None,
         }
     }
@@ -135,12 +202,13 @@ mod tests {
     #[test]
     fn a_permission_shows_the_exact_arguments() {
         let question = bash().question("now".to_owned());
-        let QuestionBody::Permission { tool_name, tool_arguments, call_id, can_allow_always, .. } =
-            question.body
+        let QuestionBody::Permission { tool_name, tool_arguments, call_id, grants, .. } = question.body
         else {
             panic!("a permission is no choice");
         };
-        assert_eq!((tool_name.as_str(), can_allow_always), ("Bash", true));
+        let offered: Vec<&str> = grants.iter().map(|grant| grant.grant_id.as_str()).collect();
+        assert_eq!((tool_name.as_str(), offered.as_slice()), ("Bash", ["same", "suggested-0"].as_slice()));
+        assert_eq!((grants[0].what.as_str(), grants[0].is_wider), ("exactly this command", false));
         assert_eq!(Value::Object(tool_arguments), json!({"command": "touch c.txt", "description": "d"}));
         assert_eq!(call_id, Some(CallId::from("toolu_1")));
     }
@@ -186,10 +254,22 @@ mod tests {
         let input = json!({"command": "touch c.txt", "description": "d"});
         let cases = [
             (answer(Decision::Allow, None), json!({"behavior": "allow", "updatedInput": input})),
+            // The narrowest is remembered by us; nothing changes in the CLI.
+            (answer(Decision::AllowAlways, None), json!({"behavior": "allow", "updatedInput": input})),
             (
-                answer(Decision::AllowAlways, None),
+                AnswerParams {
+                    grant_id: Some("suggested-0".to_owned()),
+                    ..answer(Decision::AllowAlways, None)
+                },
                 json!({"behavior": "allow", "updatedInput": input, "updatedPermissions":
                     [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]}),
+            ),
+            (
+                AnswerParams {
+                    grant_id: Some("never offered".to_owned()),
+                    ..answer(Decision::AllowAlways, None)
+                },
+                json!({"behavior": "allow", "updatedInput": input}),
             ),
             (
                 answer(Decision::Deny, Some("use b.txt")),
@@ -203,6 +283,34 @@ mod tests {
         for (params, expected) in cases {
             assert_eq!(bash().answer(&params), expected);
         }
+    }
+
+    #[test]
+    fn two_calls_are_the_same_by_what_they_do() {
+        let same = |tool: &str, left: Value, right: Value| {
+            let read = |input| Permission::read("r", &json!({"tool_name": tool, "input": input}));
+            let mut calls = crate::same_calls::SameCalls::default();
+            let (left, right) = (read(left), read(right));
+            calls.allow(left.sameness().expect("it can be had again"));
+            right.sameness().is_some_and(|right| calls.allows(right))
+        };
+        let rm = |command: &str, description: &str| json!({"command": command, "description": description});
+        assert!(same("Bash", rm("rm -rf aaa", "Remove"), rm("rm -rf aaa", "Once more")));
+        assert!(!same("Bash", rm("rm -rf aaa", "Remove"), rm("rm -rf bbb", "Remove")));
+        assert!(!same("Bash", rm("ls", "d"), json!({"command": "ls", "dangerouslyDisableSandbox": true})));
+        assert!(same(
+            "Write",
+            json!({"file_path": "/p/a", "content": "1"}),
+            json!({"file_path": "/p/a", "content": "2"})
+        ));
+        assert!(!same(
+            "Write",
+            json!({"file_path": "/p/a", "content": "1"}),
+            json!({"file_path": "/p/b", "content": "1"})
+        ));
+        assert!(!same("mcp__a__b", json!({"description": "x"}), json!({"description": "y"})));
+        let plan = Permission::read("r", &json!({"tool_name": "ExitPlanMode", "input": {"plan": "p"}}));
+        assert_eq!(plan.sameness(), None);
     }
 
     #[test]

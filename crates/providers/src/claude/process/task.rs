@@ -21,11 +21,12 @@ use tokio_util::codec::FramedRead;
 use super::told::Told;
 use super::{Command, ControlAnswer};
 use crate::agent_tools::{AgentTools, ToolUse};
-use crate::claude::control::{self, Permission};
+use crate::claude::control::{self, Granted, Permission};
 use crate::claude::translate::{StreamLine, Translated, Translator};
-use crate::json::{list, text};
+use crate::json::{list, optional_text, text};
 use crate::launch::exit_reason;
 use crate::refusals;
+use crate::same_calls::SameCalls;
 use crate::timeouts::Timeouts;
 
 /// A longer line is read past and reported: images fit, a runaway does not.
@@ -52,6 +53,7 @@ pub(super) struct Task {
     interrupt: Interrupt,
     /// Their permission requests that wait for a person.
     questions: BTreeMap<QuestionId, Permission>,
+    same_calls: SameCalls,
     told: Told,
     options: SessionOptions,
     /// Commands and subagents run in the background.
@@ -106,6 +108,7 @@ impl Task {
             n_asked: 0,
             interrupt: Interrupt::Idle,
             questions: BTreeMap::new(),
+            same_calls: SameCalls::default(),
             told: Told::default(),
             options: SessionOptions::default(),
             works_aside: Arc::default(),
@@ -284,6 +287,7 @@ impl Task {
                     self.pump.output(ProviderOutput::Options(self.options.clone())).await;
                 }
             }
+            Translated::Mode(mode) => self.in_mode(mode).await,
             Translated::GoesOn => match &mut self.interrupt {
                 Interrupt::Idle => self.interrupt_again(),
                 Interrupt::Asked { went_on, .. } => *went_on = true,
@@ -310,15 +314,12 @@ impl Task {
 
     async fn asked_by_claude(&mut self, request_id: String, request: Value) {
         match text(&request, "/subtype") {
-            "can_use_tool" if self.needs_no_permission(&request) => {
-                let input = request.get("input").cloned().unwrap_or_else(|| json!({}));
-                let allowed = json!({"behavior": "allow", "updatedInput": input});
-                if let Err(error) = self.write(control::success(&request_id, &allowed)) {
-                    tracing::debug!(%error, "claude was gone before its tool was allowed");
-                }
-            }
+            "can_use_tool" if self.needs_no_permission(&request) => self.allow(&request_id, &request),
             "can_use_tool" => {
                 let permission = Permission::read(&request_id, &request);
+                if permission.sameness().is_some_and(|sameness| self.same_calls.allows(sameness)) {
+                    return self.allow(&request_id, &request);
+                }
                 let question = permission.question(self.pump.clock().now().iso());
                 self.questions.insert(permission.question_id(), permission);
                 self.pump.output(ProviderOutput::Question(question)).await;
@@ -346,6 +347,15 @@ impl Task {
         }
     }
 
+    /// Lets a tool run that nobody needs to be asked about.
+    fn allow(&self, request_id: &str, request: &Value) {
+        let input = request.get("input").cloned().unwrap_or_else(|| json!({}));
+        let allowed = json!({"behavior": "allow", "updatedInput": input});
+        if let Err(error) = self.write(control::success(request_id, &allowed)) {
+            tracing::debug!(%error, "claude was gone before its tool was allowed");
+        }
+    }
+
     fn needs_no_permission(&self, request: &Value) -> bool {
         let input = request.get("input").unwrap_or(&Value::Null);
         self.agent_tools
@@ -360,7 +370,18 @@ impl Task {
         };
         let response = control::success(params.question_id.as_str(), &permission.answer(params));
         self.write(response)?;
+        let mode = match permission.granted(params) {
+            Granted::Nothing => None,
+            Granted::SameCall(sameness) => {
+                self.same_calls.allow(sameness);
+                None
+            }
+            Granted::Update(update) => optional_text(update, "/mode").map(str::to_owned),
+        };
         self.close_question(&params.question_id).await;
+        if let Some(mode) = mode {
+            self.in_mode(mode).await;
+        }
         Ok(())
     }
 
@@ -378,6 +399,14 @@ impl Task {
             _ => return,
         }
         self.pump.output(ProviderOutput::Options(self.options.clone())).await;
+    }
+
+    /// Shows the mode that is in force from now on.
+    async fn in_mode(&mut self, mode: String) {
+        if self.options.mode.as_ref() != Some(&mode) {
+            self.options.mode = Some(mode);
+            self.pump.output(ProviderOutput::Options(self.options.clone())).await;
+        }
     }
 
     fn last_request_id(&self) -> String {
@@ -499,7 +528,7 @@ async fn answer_tool_request(agent_tools: &dyn AgentTools, request: &Value, cwd:
     if text(&input, "/hook_event_name") != "PostToolUse" {
         return json!({});
     }
-    let cwd = crate::json::optional_text(&input, "/cwd").map_or(cwd, PathBuf::from);
+    let cwd = optional_text(&input, "/cwd").map_or(cwd, PathBuf::from);
     let use_of_tool = ToolUse {
         tool_name: text(&input, "/tool_name").to_owned(),
         input: input.get("tool_input").cloned().unwrap_or_default(),

@@ -35,7 +35,7 @@ impl Story {
                     Translated::Note(note) => {
                         self.printer.line(&format!("note     {}", note.as_deref().unwrap_or("-")))
                     }
-                    Translated::Init { .. } => {}
+                    Translated::Init { .. } | Translated::Mode(_) => {}
                     Translated::Asked { request_id, request } => {
                         self.printer.line(&format!("asked    {request_id} {}", request["subtype"]));
                     }

@@ -23,14 +23,20 @@ pub(super) fn permission(id: &str) -> Question {
             bookkeeping: Vec::new(),
             call_id: None,
             description: None,
-            can_allow_always: true,
+            grants: Vec::new(),
             detail: None,
         },
     }
 }
 
 fn allow(id: &str) -> AnswerParams {
-    AnswerParams { question_id: QuestionId::new(id), decision: Decision::Allow, message: None, answers: None }
+    AnswerParams {
+        question_id: QuestionId::new(id),
+        decision: Decision::Allow,
+        message: None,
+        grant_id: None,
+        answers: None,
+    }
 }
 
 async fn asking(world: &World, question: Question) -> SessionId {
