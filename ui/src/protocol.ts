@@ -117,7 +117,11 @@ root: string, } & ({ "outcome": "answered",
 /**
  * Whether the answer can be relied on.
  */
-freshness: Freshness, } | { "outcome": "absent", 
+freshness: Freshness, 
+/**
+ * What the server itself says: why it cannot load the project, what is wrong with its configuration.
+ */
+said?: string, } | { "outcome": "absent", 
 /**
  * Its state.
  */
@@ -530,7 +534,7 @@ truncated: boolean, };
 
 export type FingerprintSource = "verified" | "assumed_v2";
 
-export type Freshness = "current" | "loading" | "timed-out";
+export type Freshness = "current" | "loading" | "timed-out" | "failed";
 
 export type FreshnessDecision = { 
 /**

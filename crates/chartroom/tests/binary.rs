@@ -421,7 +421,7 @@ fn doctor_names_what_is_wrong_with_its_line_and_what_mends_it() {
     assert_eq!(check("Claude Code")["mend"], "npm install -g @anthropic-ai/claude-code");
     assert_eq!(check(&home.path().display().to_string())["mend"], "chartroom trust .");
     let server = check("rust-analyzer (Rust)");
-    assert_eq!((&server["area"], &server["state"]), (&"server".into(), &"missing".into()), "{server}");
+    assert_eq!((&server["area"], &server["state"]), (&"server".into(), &"untrusted".into()), "{server}");
     assert!(server["mend"].as_str().is_some_and(|mend| !mend.is_empty()), "{server}");
 }
 

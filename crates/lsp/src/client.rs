@@ -25,6 +25,7 @@ mod handler;
 mod initialize;
 mod owner;
 mod pull;
+mod said;
 pub(crate) mod state;
 mod table;
 pub(crate) mod wire;
@@ -43,6 +44,8 @@ pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(120);
 /// How long after its start a server may take to register what it answers.
 const REGISTRATION_LIMIT: Duration = Duration::from_secs(2);
+/// How long after its start a server may take to begin its index.
+const INDEX_BEGINS: Duration = Duration::from_secs(2);
 /// What the handles ask. The owner never waits, so that a full queue is one that it is just emptying.
 const COMMANDS: usize = 64;
 /// What the server says. When it is full, the next message stays in the pipe until the owner has caught up.
@@ -79,7 +82,7 @@ impl Client {
     ) -> Result<Arc<Self>, String> {
         let Launched { read, write, child } = launched;
         let quirks = found.quirks;
-        let (state, read_state) = watch::channel(State::new(quirks.tells_when_loaded));
+        let (state, read_state) = watch::channel(State::new(quirks));
         let (events, mut from_server) = mpsc::channel(EVENTS);
         let settings = server.settings(&root);
         let handler = handler::FromServer { events, settings: settings.clone(), root: root.clone(), quirks };
@@ -200,6 +203,33 @@ impl Client {
         (state.activity(), state.timed_out)
     }
 
+    /// Returns why the server cannot load the project, in its own words, if it said so.
+    pub(crate) fn load_error(&self) -> Option<String> {
+        let state = self.state();
+        state.failed_since()?;
+        self.words(&state, None)
+    }
+
+    /// Returns what is wrong, in the server's own words; `touch` is what it was asked about.
+    pub(crate) fn said(&self) -> Option<String> {
+        self.words(&self.state(), None)
+    }
+
+    /// The worst first: it cannot load the project, its configuration is wrong, it wrote an error since it was asked.
+    fn words(&self, state: &State, touch: Option<&Touch>) -> Option<String> {
+        if let Some(error) = state.said.load_error() {
+            // rust-analyzer says only that it failed, and writes why.
+            let written = self.exit.as_ref().and_then(|exit| said::error_in(&exit.stderr_tail()));
+            let detail = written.filter(|_| self.quirks.tells_when_loaded);
+            return Some(detail.map_or_else(|| error.to_owned(), |detail| format!("{error} {detail}")));
+        }
+        let asked = touch.map(|touch| touch.file.as_path());
+        let complaint = state.said.complaint().map(str::to_owned);
+        let wrong = state.wrong_configuration(&self.root, &self.server.markers, asked);
+        let error = touch.and_then(|touch| state.said.error_since(touch.at)).map(str::to_owned);
+        wrong.or(complaint).or(error)
+    }
+
     /// Tells whether the server is still at work on something it announced.
     pub(crate) fn is_loading(&self) -> bool {
         self.state().is_loading()
@@ -283,6 +313,30 @@ impl Client {
                 // Its owner is gone, and so is it.
                 Ok(Err(_)) => return true,
                 Err(_elapsed) => return false,
+            }
+        }
+    }
+
+    /// Waits until the server has indexed the project, of one that does; false when it has not by the deadline.
+    pub(crate) async fn indexed(&self, deadline: Instant) -> bool {
+        let mut events = self.state.clone();
+        let begins = self.started + INDEX_BEGINS;
+        loop {
+            events.mark_unchanged();
+            let (is_indexed, has_begun) = {
+                let state = self.state();
+                (state.is_indexed(), state.has_indexed())
+            };
+            // A project that it cannot list is never indexed, and nothing says so.
+            if is_indexed || self.peer.is_closed() || (!has_begun && Instant::now() >= begins) {
+                return true;
+            }
+            let wake = if has_begun { deadline } else { deadline.min(begins) };
+            match tokio::time::timeout_at(wake, events.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return true,
+                Err(_elapsed) if Instant::now() >= deadline => return false,
+                Err(_elapsed) => {}
             }
         }
     }

@@ -28,6 +28,8 @@ pub(crate) struct Behaviour {
     /// When it pushes after a change, once per entry; none never pushes.
     pub(crate) pushes_after: Vec<Duration>,
     pub(crate) versions: bool,
+    /// Its first push holds the first of its findings, the second the first two, as of one that looks line by line.
+    pub(crate) grows: bool,
     /// It answers pulls after this.
     pub(crate) pulls_after: Option<Duration>,
     /// It says so only after the handshake, by registration.
@@ -59,6 +61,7 @@ impl Default for Behaviour {
             dies_at_start: false,
             pushes_after: vec![Duration::from_millis(10)],
             versions: true,
+            grows: false,
             pulls_after: None,
             registers_late: false,
             offers_late: false,
@@ -250,7 +253,8 @@ impl Fake {
             let texts = self.texts.lock().unwrap();
             texts.iter().any(|(uri, (_, text))| uri.ends_with("/h.foo") && text.contains("BREAK"))
         };
-        for after in self.behaviour.pushes_after.clone() {
+        for (number, after) in self.behaviour.pushes_after.clone().into_iter().enumerate() {
+            let n_told = if self.behaviour.grows { number + 1 } else { usize::MAX };
             let (peer, mut text, uri) = (self.peer(), text.to_owned(), uri.to_owned());
             if is_broken {
                 text = text.replace("include h", "ERR the header is broken");
@@ -258,7 +262,9 @@ impl Fake {
             let version = self.behaviour.versions.then_some(version);
             tokio::spawn(async move {
                 tokio::time::sleep(after).await;
-                let params = json!({ "uri": uri, "version": version, "diagnostics": diagnostics(&text) });
+                let mut found = diagnostics(&text);
+                found.as_array_mut().unwrap().truncate(n_told);
+                let params = json!({ "uri": uri, "version": version, "diagnostics": found });
                 peer.notify("textDocument/publishDiagnostics", params).await.ok();
             });
         }

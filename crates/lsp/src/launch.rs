@@ -190,7 +190,8 @@ impl Launch for GateLauncher {
         request.label = server.id.clone();
         request.args = found.args.iter().map(|arg| fill_argument(arg, project).into()).collect();
         request.cwd = project.to_owned();
-        request.env = server.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let env = server.environment(project);
+        request.env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         if let Some((name, value)) = install::environment_of(self.gate.data_dir(), &server.id, &found.program)
         {
             request.env.entry(name.into()).or_insert_with(|| value.into());

@@ -14,6 +14,7 @@ mod eslint;
 mod install;
 mod placeholders;
 mod python;
+mod python_environment;
 mod table;
 mod typescript;
 
@@ -47,6 +48,10 @@ pub struct Quirks {
     /// After a save it checks in the background, under a progress token that contains this text.
     #[serde(deserialize_with = "for_ever")]
     pub check_on_save: Option<Word>,
+    /// It indexes the whole project in the background, under a progress token that contains this text: what it says of a file
+    /// does not wait for that, what it says of all files does.
+    #[serde(deserialize_with = "for_ever")]
+    pub index_progress: Option<Word>,
     /// It answers tsserver's own diagnostic requests, which say exactly when they are complete; its pushes can
     /// carry old semantic errors beside new syntax errors.
     pub tsserver_requests: bool,
@@ -60,6 +65,7 @@ impl Quirks {
         silent_when_unchanged: false,
         doubt_first_clean: false,
         check_on_save: None,
+        index_progress: None,
         tsserver_requests: false,
         tells_when_loaded: false,
     };
@@ -171,6 +177,15 @@ impl Server {
     /// Tells whether the user's config says what marks a project.
     pub fn has_own_markers(&self) -> bool {
         self.overrides.root_markers.is_some()
+    }
+
+    /// Returns what is added to its environment for a project; the user's word counts more than ours.
+    pub fn environment(&self, root: &Path) -> BTreeMap<String, String> {
+        let mut environment = self.env.clone();
+        if let Some((name, value)) = self.built_in.and_then(|server| python::variables(&server.id, root)) {
+            environment.entry(name).or_insert(value);
+        }
+        environment
     }
 
     /// Tells whether the user's config names this server.

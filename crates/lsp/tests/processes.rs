@@ -54,7 +54,7 @@ async fn chaos(mode: &str) -> (ServerState, String, ServerOutcome) {
     (row.status, row.reason.unwrap_or_default(), last.unwrap())
 }
 
-const CURRENT: ServerOutcome = ServerOutcome::Answered { freshness: Freshness::Current };
+const CURRENT: ServerOutcome = ServerOutcome::Answered { freshness: Freshness::Current, said: None };
 
 #[tokio::test]
 async fn garbage_malformed_huge_floods_odd_versions_odd_questions_and_lateness_are_survived() {
@@ -71,7 +71,7 @@ async fn a_server_that_never_answers_costs_the_other_nothing_but_its_time() {
     assert!(matches!(outcome, ServerOutcome::Absent { status: ServerState::Starting, .. }), "{outcome:?}");
     let (status, _, outcome) = chaos("mute").await;
     assert_eq!(status, ServerState::Active);
-    assert_eq!(outcome, ServerOutcome::Answered { freshness: Freshness::TimedOut });
+    assert_eq!(outcome, ServerOutcome::Answered { freshness: Freshness::TimedOut, said: None });
 }
 
 // EC-4, EC-5
@@ -93,8 +93,8 @@ async fn a_server_that_ignores_its_shutdown_is_ended() {
     assert_eq!(chaos("stubborn").await.0, ServerState::Active);
 }
 
-// BR-45, BR-46, BR-88, REQ-ARCH-010, REQ-ARCH-020, REQ-ARCH-030, REQ-START-010, BR-23, BR-49, BR-51, BR-72, BR-91,
-// REQ-NAV-020, REQ-NAVR-010, REQ-LIFE-050, REQ-ARCH-040, REQ-ARCH-070, REQ-ARCH-090, REQ-STATUS-010
+// BR-45, BR-46, BR-88, REQ-ARCH-010, REQ-ARCH-020, REQ-ARCH-030, REQ-START-010, BR-23, BR-49, BR-51, BR-91,
+// REQ-NAV-020, REQ-NAVR-010, REQ-ARCH-040, REQ-ARCH-070, REQ-ARCH-090, REQ-STATUS-010
 #[tokio::test]
 async fn the_service_answers_on_both_channels() {
     let household = Household::new("//- a.foo\nERR x\n", LspSetting::Enabled(config("good")));
@@ -187,16 +187,73 @@ async fn a_service_that_never_says_it_is_ready_is_dead() {
     assert!(!service.has_tools().await, "br_54, req_nav_055");
 }
 
-// EC-1, EC-2, REQ-GRACE-020, REQ-GRACE-030, REQ-GRACE-045, REQ-STATUS-035, EC-35
+// EC-1, EC-2, REQ-GRACE-020, REQ-GRACE-030
 #[tokio::test]
 async fn a_service_that_cannot_start_is_silently_off() {
     let household = Household::new("//- a.foo\nERR x\n", LspSetting::default());
     let service = household.pool_without_program().service(&household.root);
     assert_eq!(service.check_file("a.foo", None).await, []);
     assert!(!service.is_alive());
-    let why = service.unavailable().unwrap();
-    assert!(why.starts_with("LSP unavailable: service startup failed: "), "{why}");
-    assert_eq!(service.status().await.unavailable, Some(why), "the status says the same");
+}
+
+// REQ-GRACE-045
+#[tokio::test]
+async fn a_start_that_failed_is_not_tried_again_although_it_would_succeed() {
+    let household = Household::new("//- a.foo\nERR x\n", LspSetting::Enabled(config("good")));
+    let program = household.root.as_path().join("service");
+    let service = household.pool_with(program.clone(), &[]).service(&household.root);
+    assert_eq!(service.check_file("a.foo", None).await, []);
+    household::install_service(&program);
+    for _ in 0..3 {
+        assert_eq!(service.check_file("a.foo", None).await, []);
+        assert!(!service.start().await && !service.is_alive());
+    }
+    // Only the user brings it back.
+    assert!(service.restart(None).await);
+    assert_eq!(service.check_file("a.foo", None).await.len(), 1);
+    service.shutdown().await;
+}
+
+// EC-35, BR-44, REQ-STATUS-030, REQ-STATUS-035
+#[tokio::test]
+async fn the_status_says_which_of_its_troubles_a_service_has() {
+    let household = || Household::new("//- a.foo\nERR x\n", LspSetting::default());
+    let (missing, refusing, killed) = (household(), household(), household());
+    let refused = "the service exited with status 3 (the settings are not to my taste)";
+    for (household, pool, expected) in [
+        (&missing, missing.pool_without_program(), "/no/such/program is not an executable file"),
+        (&refusing, refusing.pool_of(&["refuses"]), refused),
+    ] {
+        let service = pool.service(&household.root);
+        assert!(!service.start().await);
+        let said = service.status().await.unavailable.unwrap();
+        assert!(said.starts_with(&format!("LSP unavailable: service startup failed: {expected}")), "{said}");
+        assert_eq!(service.unavailable(), Some(said), "the same wherever it is asked");
+    }
+    let service = killed.pool().service(&killed.root);
+    assert!(service.start().await);
+    household::kill_9(killed.service_pid().await);
+    household::until(|| !service.is_alive()).await;
+    assert_eq!(service.check_file("a.foo", None).await, []);
+    let said = service.status().await.unavailable.unwrap();
+    assert_eq!(said, "LSP unavailable: the service was ended by signal 9");
+}
+
+// BR-72, REQ-LIFE-050
+#[tokio::test]
+async fn a_service_that_does_not_obey_is_ended_after_a_moment() {
+    let config = LspConfig { navigation_tools: false, ..config("good") };
+    let household = Household::new("//- a.foo\nERR x\n", LspSetting::Enabled(config));
+    let service = household.pool_of(&["deaf"]).service(&household.root);
+    assert!(service.start().await);
+    let pid = household.service_pid().await;
+    let began = Instant::now();
+    service.shutdown().await;
+    assert!(!household::is_alive(pid), "it is left");
+    let took = began.elapsed();
+    assert!(took >= Duration::from_secs(1), "it was not asked, or not waited for: {took:?}");
+    assert!(took < Duration::from_secs(60), "{took:?}");
+    assert!(!service.is_alive());
 }
 
 // EC-30, EC-40, BR-25, BR-42, REQ-CFG-010, REQ-STATUS-050

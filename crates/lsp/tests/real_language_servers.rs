@@ -157,6 +157,30 @@ async fn pyright_finds_what_is_installed_in_the_projects_environment() {
     stage.end().await;
 }
 
+/// pdm and poetry keep the environment elsewhere; both servers find what is installed there.
+#[tokio::test]
+async fn pyright_and_ty_find_what_is_installed_in_an_environment_elsewhere() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let environment = elsewhere.path().canonicalize().unwrap().join("environment");
+    let python = std::path::Path::new("/usr/bin/python3").canonicalize().unwrap();
+    let version = python.file_name().unwrap().to_string_lossy().into_owned();
+    let site = environment.join("lib").join(version).join("site-packages");
+    std::fs::create_dir_all(&site).unwrap();
+    std::fs::create_dir_all(environment.join("bin")).unwrap();
+    std::fs::write(environment.join("pyvenv.cfg"), "home = /usr/bin\n").unwrap();
+    std::os::unix::fs::symlink(&python, environment.join("bin/python")).unwrap();
+    std::fs::write(site.join("installed.py"), "def answer() -> int:\n    return 42\n").unwrap();
+    let fixture = "//- pyproject.toml\n[project]\nname = \"x\"\nversion = \"1\"\n//- app.py\nfrom installed import answer\n\nnumber: int = answer()\n";
+    for (other, modules) in [("ty", ["pyright"].as_slice()), ("pyright", &[])] {
+        let config = format!(r#"{{"servers":{{"ruff":{{"enabled":false}},"{other}":{{"enabled":false}}}}}}"#);
+        let stage = Stage::untrusted(fixture, modules, &config);
+        stage.project.write(".pdm-python", &format!("{}\n", environment.join("bin/python").display()));
+        stage.be_trusted();
+        assert_eq!(stage.check("app.py").await, Vec::<String>::new(), "without {other}");
+        stage.end().await;
+    }
+}
+
 #[tokio::test]
 async fn ty_checks_python_where_the_project_asks_for_it() {
     let fixture = format!("//- ty.toml\n\n{PYTHON}");
@@ -245,6 +269,35 @@ async fn clangd_checks_c() {
     assert_eq!(stage.ask("lsp_goto_definition", place.clone()).await, "app.h:1:5");
     assert!(stage.ask("lsp_hover", place).await.contains("greet"));
     assert!(stage.ask("lsp_document_symbols", json!({ "filePath": "app.c" })).await.contains("greet - 2:5"));
+    stage.end().await;
+}
+
+/// Without its background index clangd knows of the uses in the files that somebody has opened.
+#[tokio::test]
+async fn clangd_knows_the_uses_in_files_that_nobody_opened() {
+    let uses: String = (1..=6)
+        .map(|n| {
+            format!("//- src/use{n}.c\n#include \"../app.h\"\nint use{n}(void) {{ return greet({n}); }}\n")
+        })
+        .collect();
+    let fixture = format!(
+        "//- app.h\nint greet(int times);\n//- app.c\n#include \"app.h\"\nint greet(int times) {{ return times; }}\n{uses}"
+    );
+    let stage = Stage::untrusted(&fixture, &[], "{}");
+    let root = stage.project.root().canonicalize().unwrap();
+    let files = ["app.c".to_owned()].into_iter().chain((1..=6).map(|n| format!("src/use{n}.c")));
+    let commands: Vec<_> = files
+        .map(|file| json!({ "directory": root, "file": file, "command": format!("cc -c {file}") }))
+        .collect();
+    stage.project.write("compile_commands.json", &json!(commands).to_string());
+    stage.be_trusted();
+    let place = json!({ "filePath": "app.c", "line": 2, "symbol": "greet" });
+    let references = stage.ask("lsp_find_references", place).await;
+    for n in 1..=6 {
+        assert!(references.contains(&format!("src/use{n}.c:2:25")), "{references}");
+    }
+    let symbols = stage.ask("lsp_workspace_symbols", json!({ "query": "use6" })).await;
+    assert_eq!(symbols, "use6 - src/use6.c:2:5");
     stage.end().await;
 }
 

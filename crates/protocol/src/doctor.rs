@@ -37,6 +37,8 @@ pub enum DoctorState {
     Ok,
     /// Useful to have; nothing is broken without it.
     Missing,
+    /// Installed or not: the folder is not trusted, so that nothing of it is executed.
+    Untrusted,
     /// Broken.
     Wrong,
 }
@@ -56,10 +58,14 @@ mod tests {
             detail: "not on PATH".to_owned(),
             mend: mend.map(str::to_owned),
         };
-        let checks = vec![check(DoctorState::Missing, Some("npm i")), check(DoctorState::Ok, None)];
+        let checks = vec![
+            check(DoctorState::Missing, Some("npm i")),
+            check(DoctorState::Ok, None),
+            check(DoctorState::Untrusted, None),
+        ];
         let report = DoctorReport { version: "1".to_owned(), ok: true, checks };
         let json = serde_json::to_string(&report).unwrap();
-        expect![[r#"{"version":"1","ok":true,"checks":[{"area":"agent","name":"codex","state":"missing","detail":"not on PATH","mend":"npm i"},{"area":"agent","name":"codex","state":"ok","detail":"not on PATH"}]}"#]].assert_eq(&json);
+        expect![[r#"{"version":"1","ok":true,"checks":[{"area":"agent","name":"codex","state":"missing","detail":"not on PATH","mend":"npm i"},{"area":"agent","name":"codex","state":"ok","detail":"not on PATH"},{"area":"agent","name":"codex","state":"untrusted","detail":"not on PATH"}]}"#]].assert_eq(&json);
         assert_eq!(serde_json::from_str::<DoctorReport>(&json).unwrap(), report);
     }
 }

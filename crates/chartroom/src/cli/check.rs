@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use chartroom_lsp::render::{Limits, Reader, blocks};
+use chartroom_lsp::render::{Limits, Reader, blocks, doubt};
 use chartroom_protocol::lsp::{
     CheckParams, CheckResponse, FileDiagnostics, FileText, Freshness, ServerOutcome, Severity,
 };
@@ -103,12 +103,11 @@ fn why_unchecked(file: &FileDiagnostics) -> Option<String> {
     let mut reasons = Vec::new();
     for server in &file.servers {
         reasons.push(match &server.outcome {
-            ServerOutcome::Answered { freshness: Freshness::Current } => return None,
-            ServerOutcome::Answered { freshness: Freshness::Loading } => {
-                format!("{} is still loading the project; try again", server.id)
-            }
-            ServerOutcome::Answered { freshness: Freshness::TimedOut } => {
-                format!("{} did not answer in time; try again", server.id)
+            ServerOutcome::Answered { freshness: Freshness::Current, .. } => return None,
+            ServerOutcome::Answered { freshness, said } => {
+                let doubt = doubt(&server.id, *freshness, said.as_deref()).unwrap_or_default();
+                // One that cannot load the project says so again until that is mended.
+                if *freshness == Freshness::Failed { doubt } else { format!("{doubt}; try again") }
             }
             ServerOutcome::Absent { reason, hint, .. } => {
                 let reason = reason.as_deref().unwrap_or("it is not available");

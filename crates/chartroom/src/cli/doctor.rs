@@ -33,13 +33,14 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
 
 fn line(check: &Check) -> String {
     let state = match check.state {
-        State::Ok => "ok     ",
+        State::Ok => "ok",
         State::Missing => "missing",
-        State::Wrong => "wrong  ",
+        State::Untrusted => "untrusted",
+        State::Wrong => "wrong",
     };
-    let mut line = format!("{state}  {:<6}  {}: {}\n", check.area, check.name, check.detail);
+    let mut line = format!("{state:<9}  {:<6}  {}: {}\n", check.area, check.name, check.detail);
     if let Some(mend) = &check.mend {
-        line.push_str(&format!("                 -> {mend}\n"));
+        line.push_str(&format!("                   -> {mend}\n"));
     }
     line
 }

@@ -1,5 +1,6 @@
 //! The language service as a program of its own, for tests: what `chartroom lsp-service` and `chartroom keeper` are.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,6 +17,21 @@ fn main() -> ExitCode {
         Some("hangs") => loop {
             std::thread::park();
         },
+        // A service that is ready and then obeys nobody: it answers nothing, and lives on when its pipes close.
+        Some("deaf") => {
+            let ready = r#"{"jsonrpc":"2.0","method":"lsp/ready","params":{}}"#;
+            let mut stdout = std::io::stdout().lock();
+            drop(write!(stdout, "Content-Length: {}\r\n\r\n{ready}", ready.len()));
+            drop(stdout.flush());
+            loop {
+                std::thread::park();
+            }
+        }
+        // A service that says why it cannot start.
+        Some("refuses") => {
+            eprintln!("the settings are not to my taste");
+            ExitCode::from(3)
+        }
         _ => chartroom_lsp::service::process::run(launcher),
     }
 }

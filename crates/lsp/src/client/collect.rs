@@ -21,6 +21,8 @@ const ASK_AGAIN: Duration = Duration::from_millis(20);
 pub(crate) struct Collected {
     pub(crate) findings: Vec<Finding>,
     pub(crate) freshness: Freshness,
+    /// What the server itself says about it: why it did not answer, or what is wrong with the project's configuration.
+    pub(crate) said: Option<String>,
 }
 
 impl Client {
@@ -57,7 +59,11 @@ impl Client {
 
     /// Tells whether this is a first "clean" of a server whose first "clean" may be wrong. It is asked only once.
     async fn is_doubtful(&self, touch: &Touch) -> bool {
-        let is_clean = freshness::result(&self.state(), touch, self.quirks, true).is_empty();
+        let is_clean = {
+            let state = self.state();
+            // One that cannot load the project is not believed anyway.
+            state.failed_since().is_none() && freshness::result(&state, touch, self.quirks, true).is_empty()
+        };
         self.tell(|reply| Command::Settled { is_clean, reply }).await.unwrap_or(false)
     }
 
@@ -65,11 +71,13 @@ impl Client {
         let collected = {
             let state = self.state();
             let freshness = match settled {
+                _ if state.failed_since().is_some() => Freshness::Failed,
                 true => Freshness::Current,
                 false if state.is_loading() => Freshness::Loading,
                 false => Freshness::TimedOut,
             };
-            Collected { findings: freshness::result(&state, touch, self.quirks, settled), freshness }
+            let findings = freshness::result(&state, touch, self.quirks, settled);
+            Collected { findings, freshness, said: self.words(&state, Some(touch)) }
         };
         // An owner that is gone has nothing to remember.
         self.tell(|reply| Command::Concluded { in_time: settled, reply }).await;

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::freshness::Touch;
 use super::owner::{Owner, WriteKind};
+use super::said;
 use super::state::OpenFile;
 use crate::content;
 use crate::disk_changes::Change;
@@ -60,7 +61,7 @@ impl Owner {
         let server = self.server.clone();
         let mut changes = self.disk_changes.changes(|file| server.language_id(file).is_some());
         changes.retain(|(file, _)| !skip.contains(file.as_path()));
-        watched_files(out, &changes);
+        self.watched_files(out, &changes);
         if !changes.is_empty() {
             self.change_quietly(|state, _| state.changed_epoch = state.epoch);
         }
@@ -91,7 +92,7 @@ impl Owner {
         }
         let changes: Vec<_> = files.into_iter().map(|file| (file, Change::Deleted)).collect();
         self.change_quietly(|state, _| state.changed_epoch = state.epoch);
-        watched_files(out, &changes);
+        self.watched_files(out, &changes);
     }
 
     fn write(&mut self, out: &mut Notifications, file: &Path, text: Arc<str>, save: bool) -> Touch {
@@ -129,7 +130,7 @@ impl Owner {
         let unchanged = matches!(known, Some((_, true)));
         if save && (!unchanged || self.quirks.check_on_save.is_some()) {
             let watched = if known.is_none() { Change::Created } else { Change::Changed };
-            watched_files(out, &[(file.to_owned(), watched)]);
+            self.watched_files(out, &[(file.to_owned(), watched)]);
             out.push(("textDocument/didSave", json!({ "textDocument": { "uri": uri }, "text": &*text })));
         }
         if save && !unchanged {
@@ -184,15 +185,18 @@ impl Owner {
             self.close(out, &file);
         }
     }
-}
 
-fn watched_files(out: &mut Notifications, changes: &[(PathBuf, Change)]) {
-    if changes.is_empty() {
-        return;
+    fn watched_files(&mut self, out: &mut Notifications, changes: &[(PathBuf, Change)]) {
+        if changes.is_empty() {
+            return;
+        }
+        if changes.iter().any(|(file, _)| said::is_configuration(file, &self.server.markers)) {
+            self.change_quietly(|state, _| state.said.configured(Instant::now()));
+        }
+        let changes: Vec<Value> = changes
+            .iter()
+            .map(|(file, change)| json!({ "uri": uri::of_path(file), "type": *change as u8 }))
+            .collect();
+        out.push(("workspace/didChangeWatchedFiles", json!({ "changes": changes })));
     }
-    let changes: Vec<Value> = changes
-        .iter()
-        .map(|(file, change)| json!({ "uri": uri::of_path(file), "type": *change as u8 }))
-        .collect();
-    out.push(("workspace/didChangeWatchedFiles", json!({ "changes": changes })));
 }

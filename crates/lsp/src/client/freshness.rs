@@ -8,7 +8,7 @@ use std::time::Duration;
 use chartroom_protocol::lsp::Severity;
 use tokio::time::Instant;
 
-use super::state::State;
+use super::state::{Pushed, State};
 use super::wire::Finding;
 use crate::registry::Quirks;
 
@@ -18,6 +18,9 @@ pub(crate) const DEBOUNCE: Duration = Duration::from_millis(150);
 const QUIET: Duration = Duration::from_millis(1_000);
 /// How long a background check may take to begin after a save.
 const CHECK_BEGINS: Duration = Duration::from_millis(1_500);
+
+/// rust-analyzer waits for 50 ms whether more is saved before it begins a check: a sooner one is of an earlier save.
+const CHECK_TAKES_UP: Duration = Duration::from_millis(40);
 
 /// A file that was just sent to a server: what has to be newer than this to count.
 #[derive(Debug, Clone)]
@@ -44,7 +47,11 @@ pub(crate) enum Step {
 /// For a server that pushes.
 pub(crate) fn pushed(state: &State, touch: &Touch, quirks: Quirks, now: Instant) -> Step {
     let push = state.results.get(&touch.file).and_then(|results| results.push.as_ref());
-    if let Some(push) = push.filter(|_| is_push_fresh(state, touch)) {
+    let is_fresh = is_push_fresh(state, touch);
+    if let Some(since) = state.failed_since().filter(|_| !is_fresh) {
+        return at(since.max(touch.at) + QUIET, now);
+    }
+    if let Some(push) = push.filter(|_| is_fresh) {
         if push.findings.is_empty() && state.is_loading() {
             return Step::Wait(None);
         }
@@ -71,6 +78,10 @@ pub(crate) fn pulled(state: &State, touch: &Touch, quirks: Quirks, now: Instant)
     if pull.version < touch.version {
         return Step::Wait(None);
     }
+    // It has said what it can, and that it can say no more.
+    if state.failed_since().is_some() {
+        return Step::Done;
+    }
     if let Some(check) = quirks.check_on_save {
         // An error is an answer, and need not wait for the compiler to find it again; what else the compiler finds is
         // in the next answer. Clean is what both say.
@@ -89,11 +100,22 @@ fn checked(state: &State, touch: &Touch, now: Instant) -> Step {
     if state.is_loading() {
         return Step::Wait(None);
     }
+    let push = state.results.get(&touch.file).and_then(|results| results.push.as_ref());
     match state.check_ended {
+        // Errors of the check before are taken back when the new one has ended, on a busy machine a while later.
+        Some(ended) if has_check_begun(state, touch) => {
+            let is_old = |push: &&Pushed| !push.findings.is_empty() && Some(push.at) < state.check_began;
+            at(ended + if push.filter(is_old).is_some() { QUIET } else { DEBOUNCE }, now)
+        }
         // Its findings are published after its progress has ended.
-        Some(ended) if state.n_checks_begun > touch.n_checks => at(ended + DEBOUNCE, now),
         _ => at(touch.at + CHECK_BEGINS, now),
     }
+}
+
+/// Tells whether a background check of our save has begun. One that begins at once was on its way before it.
+fn has_check_begun(state: &State, touch: &Touch) -> bool {
+    state.n_checks_begun > touch.n_checks
+        && state.check_began.is_some_and(|began| began >= touch.at + CHECK_TAKES_UP)
 }
 
 fn at(time: Instant, now: Instant) -> Step {
@@ -124,7 +146,7 @@ pub(crate) fn result(state: &State, touch: &Touch, quirks: Quirks, settled: bool
         // Its pushes are the background check's, and those of a check from before our save speak of another text.
         Some(check) if results.pull.is_some() => {
             let is_over = settled && !state.is_checking(check);
-            state.n_checks_begun > touch.n_checks && (is_over || is_push_fresh(state, touch))
+            has_check_begun(state, touch) && (is_over || is_push_fresh(state, touch))
         }
         _ => quirks.silent_when_unchanged || is_push_fresh(state, touch),
     });

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::initialize::Question;
 use super::owner::Event;
+use super::said;
 use super::wire::{self, Publish};
 use crate::registry::{Quirks, section};
 use crate::uri;
@@ -116,12 +117,15 @@ impl Handler for FromServer {
             "textDocument/publishDiagnostics" => self.publish(params).await,
             "$/progress" => self.tell(Event::Progress { params, at: Instant::now() }).await,
             "experimental/serverStatus" => {
-                let quiescent = params.get("quiescent").and_then(Value::as_bool).unwrap_or(true);
-                self.tell(Event::Quiescent(quiescent)).await;
+                self.tell(Event::Status { params, at: Instant::now() }).await;
             }
             "window/logMessage" | "window/showMessage" => {
                 let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
                 tracing::debug!(target: "chartroom::language_server", "{}", wire::shorten(message));
+                // Servers log without end; only what they call an error may be wanted.
+                if params.get("type").and_then(Value::as_u64) == Some(said::ERROR) {
+                    self.tell(Event::Message { params, at: Instant::now() }).await;
+                }
             }
             _ => {}
         }

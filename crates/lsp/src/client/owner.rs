@@ -92,7 +92,16 @@ pub(super) enum Event {
         params: Value,
         at: Instant,
     },
-    Quiescent(bool),
+    /// Whether it is ready and well, of a server that tells.
+    Status {
+        params: Value,
+        at: Instant,
+    },
+    /// What it shows or logs.
+    Message {
+        params: Value,
+        at: Instant,
+    },
     Refresh,
     Registered {
         id: String,
@@ -213,6 +222,7 @@ impl Owner {
     /// Takes in what the server says.
     pub(super) fn event(&mut self, event: Event) {
         let check = self.quirks.check_on_save;
+        let markers = &self.server.markers;
         self.state.send_modify(|state| match event {
             Event::Published { file, version, findings, at } => {
                 if !state.publish(file, version, findings, at) {
@@ -220,7 +230,12 @@ impl Owner {
                 }
             }
             Event::Progress { params, at } => state.progress(&params, check, at),
-            Event::Quiescent(quiescent) => state.not_quiescent = !quiescent,
+            Event::Status { params, at } => {
+                let quiescent = params.get("quiescent").and_then(Value::as_bool).unwrap_or(true);
+                state.not_quiescent = !quiescent;
+                state.said.health(&params, at);
+            }
+            Event::Message { params, at } => state.said.message(&params, markers, at),
             Event::Refresh => state.n_refreshes += 1,
             Event::Registered { id, identifier } => state.register(id, identifier),
             Event::Offered { id, question } => state.offer(id, question),

@@ -6,12 +6,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chartroom_protocol::lsp::Severity;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::initialize::Question;
+use super::said::Said;
 use super::table::Table;
 use super::wire::{self, Finding};
+use crate::registry::Quirks;
 
 /// A server that opens progress without end must not fill our memory.
 const MAX_PROGRESS: usize = 1_000;
@@ -66,8 +69,16 @@ pub(crate) struct State {
     /// That count when a file was last changed, on the disk or in the server: what was said before may be wrong now.
     pub(crate) changed_epoch: u64,
     progress: BTreeMap<String, String>,
+    /// What marks the progress of a background index, which diagnostics do not wait for.
+    index_token: Option<&'static str>,
+    /// It has begun to index.
+    has_indexed: bool,
+    /// What it says about itself and the project.
+    pub(crate) said: Said,
     /// Background checks that began.
     pub(crate) n_checks_begun: u64,
+    /// When the last background check began.
+    pub(crate) check_began: Option<Instant>,
     /// When the last background check ended: what it found is published a moment later.
     pub(crate) check_ended: Option<Instant>,
     /// The server told us itself that it is not ready yet.
@@ -87,9 +98,10 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Knows nothing yet; `tells_when_loaded` is whether the server will say itself when it is ready.
-    pub(crate) fn new(tells_when_loaded: bool) -> Self {
-        Self { not_quiescent: tells_when_loaded, ..Self::default() }
+    /// Knows nothing yet.
+    pub(crate) fn new(quirks: Quirks) -> Self {
+        let not_quiescent = quirks.tells_when_loaded;
+        Self { not_quiescent, index_token: quirks.index_progress, ..Self::default() }
     }
 
     /// Takes in a push. An older version than the one already known, or one we never sent, is dropped.
@@ -155,12 +167,17 @@ impl State {
             return;
         }
         let value = params.get("value").unwrap_or(&Value::Null);
+        if self.said.progress(&token, value, now) {
+            return;
+        }
         match value.get("kind").and_then(Value::as_str) {
             Some("begin") => {
                 let title = value.get("title").and_then(Value::as_str).unwrap_or("working");
                 if check.is_some_and(|check| token.contains(check)) {
                     self.n_checks_begun += 1;
+                    self.check_began = Some(now);
                 }
+                self.has_indexed |= self.is_index(&token);
                 if self.progress.len() < MAX_PROGRESS {
                     self.progress.insert(token, wire::shorten(title));
                 }
@@ -198,7 +215,50 @@ impl State {
 
     /// Tells whether the server is still at work, so that an empty result means "not yet".
     pub(crate) fn is_loading(&self) -> bool {
-        self.not_quiescent || !self.progress.is_empty()
+        self.not_quiescent || self.progress.keys().any(|token| !self.is_index(token))
+    }
+
+    /// Tells whether the server has indexed the project, of one that does.
+    pub(crate) fn is_indexed(&self) -> bool {
+        self.index_token.is_none()
+            || (self.has_indexed && !self.progress.keys().any(|token| self.is_index(token)))
+    }
+
+    /// Tells whether it has begun to.
+    pub(crate) fn has_indexed(&self) -> bool {
+        self.has_indexed
+    }
+
+    fn is_index(&self, token: &str) -> bool {
+        self.index_token.is_some_and(|index| token.contains(index))
+    }
+
+    /// Since when the server says that it cannot load the project, and is not at work on it: nothing to wait for.
+    pub(crate) fn failed_since(&self) -> Option<Instant> {
+        self.said.failed_since().filter(|_| !self.is_loading())
+    }
+
+    /// The first error that the server reports in one of the files that configure the project, but for `asked`.
+    pub(crate) fn wrong_configuration(
+        &self,
+        root: &Path,
+        markers: &[String],
+        asked: Option<&Path>,
+    ) -> Option<String> {
+        markers.iter().find_map(|marker| {
+            let file = root.join(marker);
+            let results = self.results.get(&file).filter(|_| Some(file.as_path()) != asked)?;
+            let push = results.push.iter().flat_map(|push| push.findings.iter());
+            let mut errors = push.filter(|finding| finding.severity == Severity::Error);
+            let error = errors.next()?;
+            let start = error.range.start;
+            Some(wire::words(&format!(
+                "{marker}:{}:{} {}",
+                start.line + 1,
+                start.character + 1,
+                error.message
+            )))
+        })
     }
 
     /// Tells whether a background check runs; `check` marks its token.
@@ -208,7 +268,8 @@ impl State {
 
     /// Tells whether the server is at work on anything but a background check.
     pub(crate) fn is_loading_beside(&self, check: &str) -> bool {
-        self.not_quiescent || self.progress.keys().any(|token| !token.contains(check))
+        self.not_quiescent
+            || self.progress.keys().any(|token| !token.contains(check) && !self.is_index(token))
     }
 
     /// What the server says it is doing.

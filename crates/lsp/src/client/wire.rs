@@ -13,6 +13,8 @@ const MAX_PER_FILE: usize = 2_000;
 pub(crate) const MAX_FILE_BYTES: usize = 256 * 1024;
 /// A longer message is cut.
 const MAX_MESSAGE: usize = 4_000;
+/// Of what a server says about itself no more is told.
+const MAX_WORDS: usize = 500;
 /// A longer code or source of a finding is cut.
 const MAX_NAME: usize = 200;
 
@@ -77,6 +79,11 @@ fn finding(value: &Value) -> Option<Finding> {
 /// Flattens a message to one line and cuts it where it is unreasonable.
 pub(crate) fn shorten(message: &str) -> String {
     cut(message, MAX_MESSAGE)
+}
+
+/// Flattens what a server says about itself to one short line.
+pub(crate) fn words(text: &str) -> String {
+    cut(text.trim(), MAX_WORDS)
 }
 
 /// One line of at most `limit` bytes, and a mark where something is missing.

@@ -47,10 +47,11 @@ impl Part {
 
     /// How the server took part for one of its files; nothing when the file is none of them.
     fn outcome_of(&self, file: &Path) -> Option<CheckOutcome> {
-        let freshness = self.collected.get(file)?.freshness;
+        let collected = self.collected.get(file)?;
         let mut of_file = self.outcome.clone();
-        if let ServerOutcome::Answered { freshness: worst } = &mut of_file.outcome {
-            *worst = freshness;
+        if let ServerOutcome::Answered { freshness, said } = &mut of_file.outcome {
+            *freshness = collected.freshness;
+            said.clone_from(&collected.said);
         }
         Some(of_file)
     }
@@ -93,7 +94,12 @@ impl Orchestrator {
             &params.include_severities
         };
         let patience = params.patience_ms.unwrap_or_default();
-        let checks = slots.iter().map(|(slot, files)| self.check_on(slot, files, params.scope, patience));
+        let removed = self.removed(&params.removed);
+        let around = match params.scope {
+            CheckScope::Files => None,
+            CheckScope::Project => Some(&removed),
+        };
+        let checks = slots.iter().map(|(slot, files)| self.check_on(slot, files, around, patience));
         let parts = join_all(checks).await;
         for source in &sources {
             let of_file = parts.iter().filter_map(|part| {
@@ -146,13 +152,15 @@ impl Orchestrator {
         Ok(Source { file: file.name(), relative, text })
     }
 
+    /// Files that a tool removed, as they were named.
+    fn removed(&self, removed: &[String]) -> Vec<PathBuf> {
+        let inside = removed.iter().filter_map(|path| boundary::inside(&self.root, Path::new(path)).ok());
+        inside.map(|file| file.name()).collect()
+    }
+
     /// Servers that run are told that files are gone; none is started for that.
     async fn notify_removed(&self, removed: &[String]) {
-        let files: Vec<PathBuf> = removed
-            .iter()
-            .filter_map(|path| boundary::inside(&self.root, Path::new(path)).ok())
-            .map(|file| file.name())
-            .collect();
+        let files = self.removed(removed);
         if files.is_empty() {
             return;
         }
@@ -193,11 +201,12 @@ impl Orchestrator {
         (slots.into_values().collect(), absent.into_values().collect())
     }
 
+    /// Checks files on one server; `around` is what was removed, when other files are to be looked at too.
     async fn check_on(
         &self,
         slot: &Arc<Slot>,
         sources: &[&Source],
-        scope: CheckScope,
+        around: Option<&Vec<PathBuf>>,
         patience: u64,
     ) -> Part {
         let began = Instant::now();
@@ -222,18 +231,18 @@ impl Orchestrator {
                 Part::without_client(sources, outcome(&slot.key.id, &root, absence(why)))
             }
             Ok(client) => {
-                let (collected, unknown) = self.collect_on(&client, sources, scope, deadline).await;
-                let freshness = worst(&collected);
+                let (collected, unknown) = self.collect_on(&client, sources, around, deadline).await;
+                let worst = worst(&collected);
                 // A server that died meanwhile has nothing to say, and the outcome tells why.
                 let told = match slot.now() {
                     Err(NoClient::Absent(why)) => absence(why),
-                    Ok(_) | Err(NoClient::Starting) => ServerOutcome::Answered { freshness },
+                    Ok(_) | Err(NoClient::Starting) => worst,
                 };
                 Part { client: Some(client), collected, unknown, outcome: outcome(&slot.key.id, &root, told) }
             }
         };
         let timed_out =
-            !matches!(part.outcome.outcome, ServerOutcome::Answered { freshness: Freshness::Current });
+            !matches!(part.outcome.outcome, ServerOutcome::Answered { freshness: Freshness::Current, .. });
         self.metrics.collected(&slot.key.id, began.elapsed(), timed_out);
         part
     }
@@ -242,7 +251,7 @@ impl Orchestrator {
         &self,
         client: &Arc<Client>,
         sources: &[&Source],
-        scope: CheckScope,
+        around: Option<&Vec<PathBuf>>,
         deadline: Instant,
     ) -> (BTreeMap<PathBuf, Collected>, BTreeSet<PathBuf>) {
         let changed: BTreeSet<PathBuf> = sources.iter().map(|source| source.file.clone()).collect();
@@ -252,9 +261,12 @@ impl Orchestrator {
             return (unanswered(sources), BTreeSet::new());
         };
         let importers = async {
-            match scope {
-                CheckScope::Files => BTreeSet::new(),
-                CheckScope::Project => self.check_importers(client, &changed, deadline).await,
+            match around {
+                None => BTreeSet::new(),
+                Some(removed) => {
+                    let changed = changed.iter().chain(removed).cloned().collect();
+                    self.check_importers(client, &changed, deadline).await
+                }
             }
         };
         let collected = join_all(touches.iter().map(|touch| client.collect(touch, deadline)));
@@ -297,18 +309,22 @@ fn clean(file: &str) -> FileDiagnostics {
 
 /// The files of a server that said nothing about any of them.
 fn unanswered(files: &[&Source]) -> BTreeMap<PathBuf, Collected> {
-    let nothing = || Collected { findings: Vec::new(), freshness: Freshness::TimedOut };
+    let nothing = || Collected { findings: Vec::new(), freshness: Freshness::TimedOut, said: None };
     files.iter().map(|source| (source.file.clone(), nothing())).collect()
 }
 
 /// How far a server can be believed about all of its files.
-fn worst(collected: &BTreeMap<PathBuf, Collected>) -> Freshness {
-    let worst = collected.values().map(|one| one.freshness).max_by_key(|freshness| match freshness {
+fn worst(collected: &BTreeMap<PathBuf, Collected>) -> ServerOutcome {
+    let worst = collected.values().max_by_key(|one| match one.freshness {
         Freshness::Current => 0,
         Freshness::Loading => 1,
         Freshness::TimedOut => 2,
+        Freshness::Failed => 3,
     });
-    worst.unwrap_or(Freshness::Current)
+    ServerOutcome::Answered {
+        freshness: worst.map_or(Freshness::Current, |one| one.freshness),
+        said: worst.and_then(|one| one.said.clone()),
+    }
 }
 
 fn by_id(outcomes: impl Iterator<Item = CheckOutcome>) -> Vec<CheckOutcome> {

@@ -17,11 +17,38 @@ use super::slot::NoClient;
 use crate::client::{Client, Question, wire};
 use crate::content;
 use crate::registry::When;
+use crate::render::escape;
+
+/// What a server answers from an index of the whole project.
+const OF_ALL_FILES: [&str; 5] = [
+    "textDocument/references",
+    "workspace/symbol",
+    "textDocument/implementation",
+    "textDocument/prepareCallHierarchy",
+    "textDocument/rename",
+];
+/// What waiting for an index leaves of the deadline.
+const INDEX_LEAVES: Duration = Duration::from_millis(500);
 
 /// An answer, and who gave it.
 pub(crate) struct Asked {
     pub(crate) client: Arc<Client>,
     pub(crate) answer: Value,
+    /// The server has not looked at the whole project yet, so that there may be more.
+    pub(crate) is_partial: bool,
+}
+
+impl Asked {
+    /// Adds that there may be more, where there may.
+    pub(crate) fn mark(&self, text: String) -> String {
+        if !self.is_partial {
+            return text;
+        }
+        format!(
+            "{text}\n[{} is still indexing the project: there may be more; ask again in a moment]",
+            self.client.server.id
+        )
+    }
 }
 
 /// Why a tool gives no answer; one sentence for the model.
@@ -186,6 +213,9 @@ impl Orchestrator {
         deadline: Instant,
     ) -> Result<Asked, ToolError> {
         let id = client.server.id.clone();
+        let is_of_all = OF_ALL_FILES.contains(&method);
+        // A part of the deadline is left for the answer itself.
+        let is_partial = is_of_all && !client.indexed(deadline - INDEX_LEAVES).await;
         loop {
             let was_loading = client.is_loading();
             let answer = match client.ask(method, params(&client), deadline).await {
@@ -203,8 +233,14 @@ impl Orchestrator {
                     return Err(ToolError::Unavailable(reason));
                 }
             };
+            if is_empty(&answer)
+                && let Some(error) = client.load_error()
+            {
+                let error = escape(&error);
+                return Err(ToolError::Unavailable(format!("{id} cannot load the project: {error}")));
+            }
             if !is_empty(&answer) || !was_loading {
-                return Ok(Asked { client, answer });
+                return Ok(Asked { client, answer, is_partial });
             }
             if !client.loaded(deadline).await {
                 let activity = client.activity().0.unwrap_or_else(|| "loading".to_owned());

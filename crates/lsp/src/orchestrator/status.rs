@@ -33,12 +33,14 @@ impl Orchestrator {
             Ok(client) => {
                 let (activity, timed_out) = client.activity();
                 row.status = ServerState::Active;
-                row.freshness = Some(match (&activity, timed_out) {
-                    (Some(_), _) => Freshness::Loading,
-                    (None, true) => Freshness::TimedOut,
-                    (None, false) => Freshness::Current,
+                let load_error = client.load_error();
+                row.freshness = Some(match (&load_error, &activity, timed_out) {
+                    (Some(_), _, _) => Freshness::Failed,
+                    (None, Some(_), _) if client.is_loading() => Freshness::Loading,
+                    (None, _, true) => Freshness::TimedOut,
+                    (None, _, false) => Freshness::Current,
                 });
-                row.reason = activity;
+                row.reason = load_error.or(activity).or_else(|| client.said());
                 row.server_pid = client.pid();
                 row.rss_bytes = client.pid().and_then(memory::of_tree);
                 row.uptime_ms = u64::try_from(client.started.elapsed().as_millis()).ok();

@@ -68,7 +68,7 @@ pub(super) async fn propose(
     orchestrator.check_file(&file.to_string_lossy(), None).await;
     let asked_of = |client: &Client| asked(client, &uri::of_path(&file), place, &text, new_name);
     let first = orchestrator.ask_about(&file, "rename", Question::Rename, asked_of).await?;
-    let Asked { client, answer } = again(orchestrator, first, asked_of).await?;
+    let Asked { client, answer, .. } = again(orchestrator, first, asked_of).await?;
     let id = &client.server.id;
     let refused =
         |why: &str| ToolError::Unavailable(format!("{id} proposed a rename that was not made: {why}"));

@@ -1,20 +1,24 @@
-//! The interpreter of a Python project, which pyright has to be told.
+//! The environment of a Python project, which its servers have to be told.
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Folders in which uv, pdm, poetry and people keep a project's own interpreter.
-const ENVIRONMENTS: &[&str] = &[".venv", "venv"];
+use super::python_environment;
 
-/// What pyright is told beyond its settings. ty finds it by itself, pyright does not. It is looked for and never run by us.
+/// What pyright is told beyond its settings. The interpreter is looked for and never run by us.
 pub(super) fn pyright(root: &Path) -> Option<Value> {
-    interpreter(root).map(|interpreter| json!({ "python": { "pythonPath": interpreter } }))
+    let environment = environment(root)?;
+    Some(json!({ "python": { "pythonPath": python_environment::interpreter(&environment) } }))
 }
 
-/// The interpreter of the project's own environment.
-fn interpreter(root: &Path) -> Option<PathBuf> {
-    let places = ENVIRONMENTS.iter().map(|environment| root.join(environment).join("bin/python"));
-    places.into_iter().find(|interpreter| interpreter.exists())
+/// What ty is told by a variable, where pyright is told by a setting.
+pub(super) fn variables(id: &str, root: &Path) -> Option<(String, String)> {
+    let environment = (id == "ty").then(|| environment(root)).flatten()?;
+    Some(("VIRTUAL_ENV".to_owned(), environment.to_str()?.to_owned()))
+}
+
+fn environment(root: &Path) -> Option<PathBuf> {
+    python_environment::find(root, |name| std::env::var_os(name))
 }
 
 #[cfg(test)]
@@ -22,15 +26,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pyright_is_told_the_interpreter_of_the_projects_own_environment() {
+    fn pyright_and_ty_are_told_the_environment_of_the_project() {
         let folder = tempfile::tempdir().unwrap();
-        let told = || pyright(folder.path()).map(|told| told["python"]["pythonPath"].clone());
-        assert_eq!(told(), None);
-        for environment in ["venv", ".venv"] {
-            let interpreter = folder.path().join(environment).join("bin/python");
-            std::fs::create_dir_all(interpreter.parent().unwrap()).unwrap();
-            std::fs::write(&interpreter, "").unwrap();
-            assert_eq!(told(), Some(json!(interpreter)), "{environment}");
-        }
+        let environment = folder.path().join(".venv");
+        std::fs::create_dir_all(environment.join("bin")).unwrap();
+        std::fs::write(environment.join("bin/python"), "").unwrap();
+        let told = json!({ "python": { "pythonPath": environment.join("bin/python") } });
+        assert_eq!(pyright(folder.path()), Some(told));
+        let variable = ("VIRTUAL_ENV".to_owned(), environment.to_str().unwrap().to_owned());
+        assert_eq!(variables("ty", folder.path()), Some(variable));
+        assert_eq!(variables("ruff", folder.path()), None);
     }
 }

@@ -33,6 +33,7 @@ fn status_line(server: &ServerStatus) -> String {
     match server.freshness {
         Some(Freshness::Current) => details.push("current".to_owned()),
         Some(Freshness::Loading) => details.push("still loading".to_owned()),
+        Some(Freshness::Failed) => details.push("cannot load the project".to_owned()),
         Some(Freshness::TimedOut) => details.push("the last check timed out".to_owned()),
         None => {}
     }
@@ -112,7 +113,7 @@ mod tests {
         .assert_eq(&status_lines(&servers));
     }
 
-    // EC-35, EC-40, BR-42, BR-44, REQ-STATUS-030, REQ-STATUS-050
+    // EC-40, BR-42, REQ-STATUS-050
     #[test]
     fn one_line_says_why_there_is_no_service() {
         assert_eq!(unavailable("service startup failed"), "LSP unavailable: service startup failed");

@@ -4,7 +4,7 @@ use chartroom_protocol::lsp::{CheckParams, FileText, Freshness, ServerOutcome};
 
 use super::{FileParams, ToolAnswer, ToolSpec, schema};
 use crate::orchestrator::{Orchestrator, ToolError};
-use crate::render::{Limits, Reader, blocks};
+use crate::render::{Limits, Reader, blocks, doubt, escape};
 
 pub(super) const NAME: &str = "lsp_check";
 
@@ -31,12 +31,11 @@ pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Res
     let mut others = Vec::new();
     for server in &response.servers {
         match &server.outcome {
-            ServerOutcome::Answered { freshness: Freshness::Current } => current.push(server.id.clone()),
-            ServerOutcome::Answered { freshness: Freshness::Loading } => {
-                others.push(format!("{} is still loading", server.id));
-            }
-            ServerOutcome::Answered { freshness: Freshness::TimedOut } => {
-                others.push(format!("{} did not answer in time", server.id));
+            ServerOutcome::Answered { freshness, said } => {
+                if *freshness == Freshness::Current {
+                    current.push(server.id.clone());
+                }
+                others.extend(doubt(&server.id, *freshness, said.as_deref()).map(|doubt| escape(&doubt)));
             }
             ServerOutcome::Absent { reason, hint, .. } => {
                 let reason = reason.as_deref().unwrap_or("it is not available");
@@ -61,4 +60,22 @@ pub(super) async fn call(orchestrator: &Orchestrator, params: FileParams) -> Res
         text.push_str(&format!("\n[{other}]"));
     }
     Ok(ToolAnswer::ok(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_is_told_with_how_far_it_can_be_believed() {
+        for (freshness, said, expected) in [
+            (Freshness::Current, None, None),
+            (Freshness::Current, Some("x"), Some("gopls says: x")),
+            (Freshness::Loading, None, Some("gopls is still loading")),
+            (Freshness::TimedOut, Some("x"), Some("gopls did not answer in time; it says: x")),
+            (Freshness::Failed, Some("x"), Some("gopls cannot load the project: x")),
+        ] {
+            assert_eq!(doubt("gopls", freshness, said).as_deref(), expected);
+        }
+    }
 }

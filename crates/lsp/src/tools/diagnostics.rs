@@ -66,7 +66,13 @@ fn doubt_about(status: &ServerStatus) -> Option<String> {
     let reason = status.reason.as_deref().unwrap_or_default();
     let hint = status.hint.as_deref().map(|hint| format!(" (try: {hint})")).unwrap_or_default();
     match (status.status, status.freshness) {
+        (ServerState::Active, Some(Freshness::Current) | None) if !reason.is_empty() => {
+            Some(format!("[{id}: current; it says: {}]", escape(reason)))
+        }
         (ServerState::Active, Some(Freshness::Current) | None) => Some(format!("[{id}: current]")),
+        (ServerState::Active, Some(Freshness::Failed)) => {
+            Some(format!("[{id}: cannot load the project: {}]", escape(reason)))
+        }
         (ServerState::Active, Some(Freshness::Loading)) => Some(format!("[{id}: still loading, {reason}]")),
         (ServerState::Active, Some(Freshness::TimedOut)) => Some(format!("[{id}: the last check timed out]")),
         (ServerState::Starting, _) => Some(format!("[{id}: starting]")),

@@ -21,5 +21,6 @@ pub(super) async fn call(orchestrator: &Orchestrator, params: PlaceParams) -> Re
         ask_at(orchestrator, &params, "the list of references", Question::References, with_declaration)
             .await?;
     let lines = location_lines(orchestrator, &asked);
-    Ok(ToolAnswer::ok(if lines.is_empty() { "No references found".to_owned() } else { joined(lines) }))
+    let text = if lines.is_empty() { "No references found".to_owned() } else { joined(lines) };
+    Ok(ToolAnswer::ok(asked.mark(text)))
 }

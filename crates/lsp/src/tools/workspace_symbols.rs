@@ -41,11 +41,13 @@ pub(super) async fn call(orchestrator: &Orchestrator, params: Params) -> Result<
     }))
     .await;
     let mut lines = Vec::new();
+    let mut notes = Vec::new();
     let mut reasons = Vec::new();
     for answer in answers {
         match answer {
             Err(error) => reasons.push(error.to_string()),
             Ok(asked) => {
+                notes.push(asked.mark(String::new()));
                 for symbol in asked.answer.as_array().into_iter().flatten() {
                     let name = symbol.get("name").and_then(Value::as_str);
                     let file = symbol.pointer("/location/uri").and_then(Value::as_str).and_then(uri::to_path);
@@ -67,5 +69,6 @@ pub(super) async fn call(orchestrator: &Orchestrator, params: Params) -> Result<
     }
     lines.sort();
     lines.dedup();
-    Ok(ToolAnswer::ok(if lines.is_empty() { "No symbols found".to_owned() } else { joined(lines) }))
+    let text = if lines.is_empty() { "No symbols found".to_owned() } else { joined(lines) };
+    Ok(ToolAnswer::ok(text + &notes.concat()))
 }

@@ -72,7 +72,8 @@ impl Household {
         self.pool_with(PathBuf::from("/no/such/program"), &[])
     }
 
-    fn pool_with(&self, program: PathBuf, args: &[&str]) -> ServicePool {
+    /// A pool whose service is another program.
+    pub(crate) fn pool_with(&self, program: PathBuf, args: &[&str]) -> ServicePool {
         ServicePool::new(ServiceOptions {
             gate: self.gate.clone(),
             setting: self.setting.clone(),
@@ -95,6 +96,11 @@ impl Household {
         .await;
         found.unwrap()
     }
+}
+
+/// Puts the service's program where there was none.
+pub(crate) fn install_service(at: &Path) {
+    std::os::unix::fs::symlink(SERVICE, at).unwrap();
 }
 
 fn below(pid: u32) -> Vec<u32> {

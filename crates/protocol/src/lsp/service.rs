@@ -169,6 +169,10 @@ pub enum ServerOutcome {
     Answered {
         /// Whether the answer can be relied on.
         freshness: Freshness,
+        /// What the server itself says: why it cannot load the project, what is wrong with its configuration.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        said: Option<String>,
     },
     /// It could not run.
     Absent {

@@ -121,6 +121,8 @@ pub enum Freshness {
     Loading,
     /// The last check was not answered in time.
     TimedOut,
+    /// The server says that it cannot load the project.
+    Failed,
 }
 
 /// The answer of `/api/lsp/status` and of `chartroom lsp status --json`.

@@ -168,7 +168,7 @@ fn the_answer_of_a_check_tells_what_each_server_did() {
                 servers: vec![CheckOutcome {
                     id: "typescript".into(),
                     root: ".".into(),
-                    outcome: ServerOutcome::Answered { freshness: Freshness::Current },
+                    outcome: ServerOutcome::Answered { freshness: Freshness::Current, said: None },
                 }],
             }],
             others: vec![FileDiagnostics {
@@ -191,13 +191,16 @@ fn the_answer_of_a_check_tells_what_each_server_did() {
                 CheckOutcome {
                     id: "typescript".into(),
                     root: ".".into(),
-                    outcome: ServerOutcome::Answered { freshness: Freshness::Current },
+                    outcome: ServerOutcome::Answered {
+                        freshness: Freshness::Failed,
+                        said: Some("go.mod:3: bad".into()),
+                    },
                 },
             ],
             epoch: 4,
         },
         expect![[
-            r#"{"files":[{"file":"a.ts","diagnostics":[{"file":"src/a.ts","line":42,"character":5,"severity":"error","message":"Type 'string' is not assignable to type 'Array<number>'.","code":2322,"source":"ts"}],"servers":[{"id":"typescript","root":".","outcome":"answered","freshness":"current"}]}],"others":[{"file":"b.ts","diagnostics":[],"refused":"no"}],"unknown":["c.ts"],"servers":[{"id":"eslint","root":".","outcome":"absent","status":"broken","reason":"exited"},{"id":"typescript","root":".","outcome":"answered","freshness":"current"}],"epoch":4}"#
+            r#"{"files":[{"file":"a.ts","diagnostics":[{"file":"src/a.ts","line":42,"character":5,"severity":"error","message":"Type 'string' is not assignable to type 'Array<number>'.","code":2322,"source":"ts"}],"servers":[{"id":"typescript","root":".","outcome":"answered","freshness":"current"}]}],"others":[{"file":"b.ts","diagnostics":[],"refused":"no"}],"unknown":["c.ts"],"servers":[{"id":"eslint","root":".","outcome":"absent","status":"broken","reason":"exited"},{"id":"typescript","root":".","outcome":"answered","freshness":"failed","said":"go.mod:3: bad"}],"epoch":4}"#
         ]],
     );
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use chartroom_lsp::launch::Launch as _;
 use chartroom_lsp::registry::{Registry, Server, When};
-use chartroom_protocol::lsp::LspConfig;
+use chartroom_protocol::lsp::{LspConfig, ServerState};
 use chartroom_workspace::CanonicalRoot;
 use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
 
@@ -35,7 +35,11 @@ pub(super) fn checks(
             Err(_) if server.when != When::Always => None,
             Err(absent) => {
                 let mend = absent.hint.unwrap_or_else(|| server.install.clone());
-                Some(check(server, State::Missing, absent.reason, Some(mend)))
+                let state = match absent.status {
+                    ServerState::Untrusted => State::Untrusted,
+                    _ => State::Missing,
+                };
+                Some(check(server, state, absent.reason, Some(mend)))
             }
         })
         .collect()

@@ -156,16 +156,36 @@ fn a_background_check_is_waited_for_and_clears_what_it_found_before() {
     state.pulled(&file(), 2, vec![]);
     assert_eq!(pulled(&state, &touch, CHECKING, now), Step::Wait(Some(now + CHECK_BEGINS)));
     assert_eq!(messages(&state, &touch, CHECKING, false), Vec::<String>::new(), "stale until checked again");
-    progress(&mut state, "rustAnalyzer/flycheck/0", "begin", now);
-    assert_eq!(pulled(&state, &touch, CHECKING, now + CHECK_BEGINS), Step::Wait(None));
-    progress(&mut state, "rustAnalyzer/flycheck/0", "end", now);
+    let began = now + CHECK_TAKES_UP;
+    progress(&mut state, "rustAnalyzer/flycheck/0", "begin", began);
+    assert_eq!(pulled(&state, &touch, CHECKING, began + CHECK_BEGINS), Step::Wait(None));
+    progress(&mut state, "rustAnalyzer/flycheck/0", "end", began);
     assert_eq!(
-        pulled(&state, &touch, CHECKING, now),
-        Step::Wait(Some(now + DEBOUNCE)),
-        "it is published yet"
+        pulled(&state, &touch, CHECKING, began),
+        Step::Wait(Some(began + QUIET)),
+        "it may be taken back yet"
     );
-    assert_eq!(pulled(&state, &touch, CHECKING, now + DEBOUNCE), Step::Done);
+    assert_eq!(pulled(&state, &touch, CHECKING, began + QUIET), Step::Done);
     assert_eq!(messages(&state, &touch, CHECKING, true), ["borrowed"], "the check found it again");
+    state.publish(file(), None, vec![], began);
+    assert_eq!(pulled(&state, &touch, CHECKING, began), Step::Wait(Some(began + DEBOUNCE)), "it is");
+}
+
+#[test]
+fn a_check_that_was_on_its_way_before_our_save_does_not_count() {
+    let now = Instant::now();
+    let mut state = open(2);
+    let touch = touch(&state, 2, now);
+    state.pulled(&file(), 2, vec![]);
+    let old = now + CHECK_TAKES_UP / 2;
+    progress(&mut state, "rustAnalyzer/flycheck/0", "begin", old);
+    state.publish(file(), None, vec![finding("of the text before")], old);
+    progress(&mut state, "rustAnalyzer/flycheck/0", "end", old);
+    assert_eq!(pulled(&state, &touch, CHECKING, old), Step::Wait(Some(now + CHECK_BEGINS)));
+    assert_eq!(messages(&state, &touch, CHECKING, true), Vec::<String>::new());
+    let ours = now + CHECK_TAKES_UP;
+    progress(&mut state, "rustAnalyzer/flycheck/0", "begin", ours);
+    assert_eq!(pulled(&state, &touch, CHECKING, ours), Step::Wait(None));
 }
 
 #[test]
@@ -182,7 +202,7 @@ fn an_error_of_the_servers_own_is_said_at_once_and_without_what_an_older_check_f
     assert_eq!(messages(&state, &touch, CHECKING, true), ["mismatched"]);
     // The new check has begun: what it publishes is about our text, what was published before is not.
     progress(&mut state, "rustAnalyzer/flycheck/0", "end", now);
-    progress(&mut state, "rustAnalyzer/flycheck/0", "begin", now);
+    progress(&mut state, "rustAnalyzer/flycheck/0", "begin", now + CHECK_TAKES_UP);
     state.publish(file(), None, vec![finding("borrowed")], now);
     assert_eq!(messages(&state, &touch, CHECKING, true), ["borrowed", "mismatched"]);
     // While the project loads, errors may be those of a half-known project.

@@ -269,7 +269,7 @@ async fn the_outcome_tells_what_each_server_did() {
         .into_iter()
         .map(|server| (server.id, server.root, server.outcome))
         .collect();
-    let answered = |freshness| ServerOutcome::Answered { freshness };
+    let answered = |freshness| ServerOutcome::Answered { freshness, said: None };
     assert_eq!(
         outcomes,
         [

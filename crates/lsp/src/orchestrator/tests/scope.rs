@@ -100,7 +100,9 @@ async fn each_file_of_a_check_has_its_own_result() {
         .iter()
         .map(|file| {
             let servers = file.servers.iter().map(|server| match &server.outcome {
-                ServerOutcome::Answered { freshness: Freshness::Current } => format!("{} current", server.id),
+                ServerOutcome::Answered { freshness: Freshness::Current, .. } => {
+                    format!("{} current", server.id)
+                }
                 ServerOutcome::Answered { .. } => format!("{} late", server.id),
                 ServerOutcome::Absent { status, .. } => format!("{} {}", server.id, status.as_str()),
             });

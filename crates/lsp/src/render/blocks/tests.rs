@@ -120,11 +120,18 @@ fn at_most_five_other_files() {
 // EC-19
 #[test]
 fn fifty_errors_in_the_written_file_leave_no_room_for_others() {
-    let limits = Limits { per_file: 60, ..Limits::default() };
-    let text = after_write(&[file("a.ts", 1..=60)], &[file("b.ts", [1])], limits);
-    assert_eq!(n_lines(&text), 50);
-    assert!(text.ends_with("\n... and 10 more\n</diagnostics>"), "{text}");
-    assert!(!text.contains("b.ts"));
+    let others = [file("b.ts", 1..=3)];
+    let lines = |n_own: u32, per_file: usize| {
+        let limits = Limits { per_file, ..Limits::default() };
+        let text = after_write(&[file("a.ts", 1..=n_own)], &others, limits);
+        (n_lines(&text), text.contains("b.ts"), text.contains("in other files"))
+    };
+    // The total is reached exactly, passed, and missed by one.
+    assert_eq!(lines(50, 50), (50, false, false));
+    assert_eq!(lines(60, 60), (50, false, false));
+    assert_eq!(lines(49, 50), (50, true, true));
+    // Cut at twenty, as it is by default, the written file leaves room.
+    assert_eq!(lines(50, 20), (23, true, true));
 }
 
 // BR-8, REQ-FMT-068

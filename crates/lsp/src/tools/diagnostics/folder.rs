@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::{ToolAnswer, line};
 use crate::orchestrator::{Orchestrator, ToolError, explain};
+use crate::render::{doubt, escape};
 
 /// No further batch is begun after this. A whole project is what a compiler is for.
 pub(in crate::tools) const FOLDER_LIMIT: Duration = Duration::from_secs(30);
@@ -77,15 +78,10 @@ impl Report {
         let mut is_current = false;
         for server in &file.servers {
             let reason = match &server.outcome {
-                ServerOutcome::Answered { freshness: Freshness::Current } => {
-                    is_current = true;
-                    continue;
-                }
-                ServerOutcome::Answered { freshness: Freshness::Loading } => {
-                    format!("{} is still loading", server.id)
-                }
-                ServerOutcome::Answered { freshness: Freshness::TimedOut } => {
-                    format!("{} did not answer in time", server.id)
+                ServerOutcome::Answered { freshness, said } => {
+                    is_current |= *freshness == Freshness::Current;
+                    let Some(doubt) = doubt(&server.id, *freshness, said.as_deref()) else { continue };
+                    escape(&doubt)
                 }
                 ServerOutcome::Absent { reason, hint, .. } => {
                     explain(&server.id, reason.as_deref().unwrap_or("it is not available"), hint.as_deref())
