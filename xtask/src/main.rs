@@ -6,6 +6,7 @@ mod process;
 mod test;
 mod tools;
 mod trace;
+mod truth;
 mod types;
 
 use std::process::ExitCode;
@@ -47,6 +48,17 @@ enum Command {
         /// Only these benchmarks
         names: Vec<String>,
     },
+    /// Take random steps over real language servers and compare what is said with what is so (docs/reliability.md)
+    Truth {
+        /// Steps with each server
+        #[arg(default_value_t = 100)]
+        steps: u32,
+        /// Takes other steps
+        #[arg(default_value_t = 1)]
+        seed: u64,
+        /// Only this language: typescript, python, go, c, rust
+        language: Option<String>,
+    },
     /// Take the screenshots in docs/pictures
     Pictures,
 }
@@ -61,6 +73,7 @@ fn main() -> ExitCode {
         Command::Trace => trace::run(),
         Command::Types { check } => types::run(if check { types::Mode::Check } else { types::Mode::Write }),
         Command::Bench { names } => bench::run(&names),
+        Command::Truth { steps, seed, language } => truth::run(steps, seed, language.as_deref()),
         Command::Pictures => pictures::run(),
     };
     match outcome {
