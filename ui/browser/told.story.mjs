@@ -3,7 +3,19 @@
 import { symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { writeClaudeSession } from './claudeFile.mjs'
-import { ask, check, equal, idle, openFound, openSession, send, start, story, TOOLS } from './harness.mjs'
+import {
+  ask,
+  check,
+  equal,
+  idle,
+  openFound,
+  openSession,
+  send,
+  start,
+  story,
+  TOOLS,
+  until,
+} from './harness.mjs'
 
 const LSP = '[lsp]\nfirstTouchTimeout = 120000\ndiagnosticTimeout = 60000'
 const BROKEN = "export const price: number = 'ten'\nexport const name: string = 10\n"
@@ -76,6 +88,13 @@ story('a person sees exactly what the agent was told about errors, also later', 
   check(told?.includes("Type 'string' is not assignable to type 'number'."), `the model read ${told}`)
   await sees(page, 'price.ts', '2 errors', told)
   await stage.axe(page, 'an edit with errors')
+  // A line leads to its place, as the file is now.
+  await page.getByRole('button', { name: /^ERROR \[2:14\]/ }).click()
+  const place = page.getByRole('dialog', { name: 'src/price.ts, line 2' })
+  equal(await place.locator('.place-line.here').innerText(), '2\nexport const name: string = 10')
+  await stage.axe(page, 'a place')
+  await page.keyboard.press('Escape')
+  await place.waitFor({ state: 'detached' })
   await page.reload()
   await sees(page, 'price.ts', '2 errors', told)
   const second = await stage.page(await link(page))
@@ -115,4 +134,26 @@ story('Codex: what the edit tool told the agent is told on its card', 'real', as
   await card.locator('.tool-line').click()
   const told = await toldToModel(real)
   check(told !== undefined && (await card.innerText()).includes(told), `the model read ${told}`)
+})
+
+story('a person starts, restarts and stops a language server', 'real', async stage => {
+  const real = await stage.real({ lsp: LSP, prepare: typescript, codex: false })
+  const page = await stage.page(real.url)
+  await start(page)
+  const servers = page.getByRole('region', { name: 'Language servers' })
+  await servers.getByText(/not running/).click()
+  await servers.getByRole('button', { name: 'Start typescript' }).click()
+  await servers.getByRole('button', { name: 'Stop typescript' }).waitFor()
+  const [{ projectId }] = (await ask(page, 'GET', '/api/project')).projects
+  const pid = async () => {
+    const { servers } = await ask(page, 'GET', `/api/lsp/${projectId}/status`)
+    return servers.find(server => server.id === 'typescript').serverPid
+  }
+  const first = await pid()
+  check(first > 0, 'it runs')
+  await stage.axe(page, 'a running server')
+  await servers.getByRole('button', { name: 'Restart typescript' }).click()
+  await until('another process serves', async () => ((await pid()) ?? first) !== first)
+  await servers.getByRole('button', { name: 'Stop typescript' }).click()
+  await until('it has ended', async () => (await pid()) === undefined)
 })

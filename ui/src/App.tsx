@@ -16,6 +16,7 @@ import { Conversation } from './views/Conversation'
 import { dialogOpen } from './views/Dialog'
 import { AddProjectDialog } from './views/dialogs/AddProjectDialog'
 import { Palette } from './views/dialogs/Palette'
+import { PlaceDialog } from './views/dialogs/PlaceDialog'
 import { RenameDialog } from './views/dialogs/RenameDialog'
 import { TrustDialog } from './views/dialogs/TrustDialog'
 import { Inspector } from './views/Inspector'
@@ -151,6 +152,9 @@ export function App() {
       </Show>
       <Show when={intents.renaming()} keyed>
         {sessionId => <RenameDialog sessionId={sessionId} />}
+      </Show>
+      <Show when={intents.placeShown()} keyed>
+        {place => <PlaceDialog place={place} />}
       </Show>
       <Notices />
     </OwnersProvider>

@@ -6,9 +6,11 @@ import type {
   ContextResponse,
   CreateSessionParams,
   ErrorResponse,
+  FileLinesResponse,
   FileListResponse,
   HealthResponse,
   ListCodebasesResponse,
+  LspStatusResponse,
   ManageIndexResponse,
   Project,
   ProjectListResponse,
@@ -68,6 +70,14 @@ export const trustProject = (projectId: string, realPath: string, trusted: boole
   call<Project>('POST', `/api/project/${id(projectId)}/trust`, { realPath, trusted })
 export const projectFiles = (projectId: string, query: string) =>
   call<FileListResponse>('GET', `/api/project/${id(projectId)}/files?query=${id(query)}`)
+/** The lines of a file around a place, as they are now. */
+export const fileLines = (projectId: string, path: string, line: number) =>
+  call<FileLinesResponse>('GET', `/api/project/${id(projectId)}/file?path=${id(path)}&line=${line}`)
+/** Ends a language server; the next file of its language starts it anew. */
+export const stopServer = (projectId: string, server: string) =>
+  call<LspStatusResponse>('POST', `/api/lsp/${id(projectId)}/restart`, { id: server })
+export const startServer = (projectId: string, server: string) =>
+  call<LspStatusResponse>('POST', `/api/lsp/${id(projectId)}/start`, { id: server })
 /** The sessions of a project; archived and ended ones too, if `all` is wanted. */
 export const sessions = (projectId: string, all = false) =>
   call<SessionListResponse>('GET', `/api/session/list?projectId=${id(projectId)}${all ? '&all=true' : ''}`)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ToolDetail } from '../src/protocol'
 import { describe as describeCall, kindOf, planOf, type ToolCall } from '../src/tools/describe'
 import { between, diffsOf, isGenerated, numbered } from '../src/tools/diff'
+import { toldLines } from '../src/tools/told'
 
 const ROOT = '/home/ada/code'
 
@@ -62,19 +63,30 @@ describe("a tool call's line", () => {
     check(failed(refused), 'other | Skill |  | denied | failed')
   })
 
+  it('knows the place that each line of what the agent was told is about', () => {
+    const text =
+      'LSP errors detected in this file, please fix:\n<diagnostics file="a &amp; b.ts">\nERROR [7:2] x\n... and 3 more\n</diagnostics>\nERROR [1:1] outside'
+    const places = toldLines(text).map(line => line.place)
+    const none = undefined
+    expect(places).toEqual([none, none, { path: 'a & b.ts', line: 7 }, none, none, none])
+    expect(
+      toldLines(text)
+        .map(line => line.text)
+        .join('\n'),
+    ).toBe(text)
+  })
+
   it('says how much the agent was told about errors', () => {
-    const told = (errors: number, warnings: number, leftOut?: number) =>
-      describeCall(
-        call(
-          'Edit',
-          {},
-          { detail: { diagnostics: { text: '…', errors, warnings, ...(leftOut ? { leftOut } : {}) } } },
-        ),
-      ).told
+    const told = (errors: number, warnings: number, leftOut?: number, fresh?: number) => {
+      const more = { ...(leftOut ? { leftOut } : {}), ...(fresh ? { new: fresh } : {}) }
+      const diagnostics = { text: '…', errors, warnings, ...more }
+      return describeCall(call('Edit', {}, { detail: { diagnostics } })).told
+    }
     expect(told(2, 0)).toEqual({ text: '2 errors', failed: true })
     expect(told(1, 2)).toEqual({ text: '1 error, 2 warnings', failed: true })
     expect(told(20, 0, 3)).toEqual({ text: '20 errors and 3 more', failed: true })
     expect(told(0, 1)).toEqual({ text: '1 warning', failed: false })
+    expect(told(2, 0, undefined, 1)).toEqual({ text: '2 errors, 1 new', failed: true })
     expect(describeCall(call('Edit', {}, { detail: {} })).told).toBeUndefined()
   })
 

@@ -6,6 +6,7 @@ mod coding;
 mod devices;
 mod door;
 mod error;
+mod file;
 mod files;
 mod guard;
 mod headers;

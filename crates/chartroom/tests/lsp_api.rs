@@ -143,6 +143,25 @@ fn a_restart_ends_the_server_that_an_agent_uses_and_the_next_touch_starts_anothe
 }
 
 #[test]
+fn a_person_starts_a_server_before_anything_needs_it_and_an_untrusted_one_not() {
+    let scene = Scene::trusted("good");
+    let api = Api::start(&scene);
+    assert_eq!(api.row()["status"], "idle");
+    let start = |body: &Value| api.ask("POST", &format!("/api/lsp/{}/start", api.project_id), body);
+    let (code, body) = start(&json!({ "id": "good" }));
+    assert_eq!((code, &row(&body)["status"]), (200, &json!("active")), "{body}");
+    assert_eq!(json!(scene.servers()), json!([row(&body)["serverPid"]]));
+    for body in [json!({ "id": "nonsense" }), json!({})] {
+        assert_eq!(start(&body).0, 404, "{body}");
+    }
+    let untrusted = Scene::new("good");
+    let api = Api::start(&untrusted);
+    let (_, body) = api.ask("POST", &format!("/api/lsp/{}/start", api.project_id), &json!({ "id": "good" }));
+    assert_eq!(row(&body)["status"], "untrusted", "{body}");
+    assert_eq!(untrusted.servers(), Vec::<u32>::new());
+}
+
+#[test]
 fn a_service_that_was_killed_is_told_of_and_starts_again_by_a_restart() {
     let scene = Scene::trusted("good");
     let api = Api::start(&scene);

@@ -10,6 +10,8 @@ export function createIntents() {
   const [trustAsked, askTrust] = createSignal<{ project: Project; next?: () => void } | undefined>()
   /** The session whose new name is asked for. */
   const [renaming, askName] = createSignal<string | undefined>()
+  /** The place in a file that is looked at. */
+  const [placeShown, showPlace] = createSignal<{ project: Project; path: string; line: number } | undefined>()
   /** Text that something else than the keyboard puts into the message being written. */
   const [inserted, setInserted] = createSignal<{ text: string } | undefined>()
 
@@ -18,6 +20,8 @@ export function createIntents() {
     askTrust,
     renaming,
     askName,
+    placeShown,
+    showPlace,
     inserted,
     insert: (text: string) => setInserted({ text }),
   }

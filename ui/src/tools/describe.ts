@@ -39,10 +39,11 @@ export function describe(call: ToolCall, root?: string, turnRuns = true): Line {
 
 function toldOf(told: ToldDiagnostics | undefined): Line['told'] {
   if (!told) return undefined
-  const { errors, warnings, leftOut = 0 } = told
+  const { errors, warnings, leftOut = 0, new: fresh } = told
   const counted = [errors > 0 && plural(errors, 'error'), warnings > 0 && plural(warnings, 'warning')]
   const text = [counted.filter(Boolean).join(', '), leftOut > 0 && `${leftOut} more`].filter(Boolean)
-  return { text: text.join(' and '), failed: errors > 0 }
+  const brought = fresh === undefined ? '' : `, ${fresh} new`
+  return { text: text.join(' and ') + brought, failed: errors > 0 }
 }
 
 function countsOf({ detail }: ToolCall): Line['counts'] {

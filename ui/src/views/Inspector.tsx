@@ -1,7 +1,7 @@
 // The right panel: language servers, index, the files this session changed, tokens and cost.
 
-import { createMemo, createResource, For, Match, onCleanup, Show, Switch } from 'solid-js'
-import { optional } from '../api'
+import { createMemo, createResource, createSignal, For, Match, onCleanup, Show, Switch } from 'solid-js'
+import { optional, startServer, stopServer } from '../api'
 import type {
   CodebaseBucket,
   ListCodebasesResponse,
@@ -78,9 +78,15 @@ const DOTS: Partial<Record<ServerState, string>> = {
 const NOT_RUNNING: ServerStatus['status'][] = ['idle', 'unavailable']
 
 function Servers(props: { project: Project }) {
-  const [status] = watched<LspStatusResponse>(
+  const notices = useNotices()
+  const [status, refetch] = watched<LspStatusResponse>(
     () => `/api/lsp/${encodeURIComponent(props.project.projectId)}/status`,
   )
+  const act = (server: ServerStatus, acts: ServerAct[]) =>
+    notices.attempt(`${server.id} did not do as asked`, async () => {
+      for (const one of acts) await one(props.project.projectId, server.id)
+      refetch()
+    })
   return (
     <section aria-labelledby="servers-title">
       <h3 id="servers-title">Language servers</h3>
@@ -96,7 +102,7 @@ function Servers(props: { project: Project }) {
                   each={answer().servers.filter(server => !NOT_RUNNING.includes(server.status))}
                   fallback={<li class="quiet small-text">None runs yet: the first edit starts them.</li>}
                 >
-                  {server => <Server server={server} />}
+                  {server => <Server server={server} act={act} />}
                 </For>
               </ul>
               <Show when={answer().servers.filter(server => NOT_RUNNING.includes(server.status))}>
@@ -105,7 +111,7 @@ function Servers(props: { project: Project }) {
                     <details class="small-text">
                       <summary class="quiet">{idle().length} not running</summary>
                       <ul class="facts">
-                        <For each={idle()}>{server => <Server server={server} />}</For>
+                        <For each={idle()}>{server => <Server server={server} act={act} />}</For>
                       </ul>
                     </details>
                   </Show>
@@ -122,14 +128,58 @@ function Servers(props: { project: Project }) {
   )
 }
 
-function Server(props: { server: ServerStatus }) {
+type ServerAct = typeof startServer
+
+/** What a person can do with a server, by its state. */
+const ACTS: Partial<Record<ServerState, [string, ServerAct[]][]>> = {
+  active: [
+    ['Restart', [stopServer, startServer]],
+    ['Stop', [stopServer]],
+  ],
+  starting: [['Stop', [stopServer]]],
+  broken: [['Restart', [stopServer, startServer]]],
+  idle: [['Start', [startServer]]],
+}
+
+function Server(props: {
+  server: ServerStatus
+  act(server: ServerStatus, acts: ServerAct[]): Promise<unknown>
+}) {
+  const [busy, setBusy] = createSignal(false)
+  const run = async (acts: ServerAct[]) => {
+    setBusy(true)
+    await props.act(props.server, acts)
+    setBusy(false)
+  }
   return (
-    <li>
+    <li class="server">
       <span class={`dot ${DOTS[props.server.status] ?? 'open'}`} />
       <span class="ellipsis" title={props.server.path ?? props.server.reason ?? ''}>
         {props.server.id}
       </span>
       <span class="quiet">{props.server.status}</span>
+      <Show when={ACTS[props.server.status]}>
+        {acts => (
+          <span class="server-acts wide">
+            <For each={acts()}>
+              {([name, acts]) => (
+                <button
+                  type="button"
+                  class="button small"
+                  aria-label={`${name} ${props.server.id}`}
+                  disabled={busy()}
+                  onClick={() => void run(acts)}
+                >
+                  {name}
+                </button>
+              )}
+            </For>
+          </span>
+        )}
+      </Show>
+      <Show when={props.server.status === 'broken' && props.server.reason}>
+        {reason => <span class="quiet small-text wide">{reason()}</span>}
+      </Show>
       <Show when={props.server.hint}>
         {hint => (
           <span class="command wide">

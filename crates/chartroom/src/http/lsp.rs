@@ -21,6 +21,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Kind::Api, routes!(status)),
         Route::new(Kind::Api, routes!(restart)),
         Route::new(Kind::Api, routes!(installable, install)),
+        Route::new(Kind::Api, routes!(start)),
     ]
 }
 
@@ -108,6 +109,27 @@ fn not_installed(error: &InstallError) -> ApiError {
         | InstallError::NotStarting { .. } => StatusCode::UNPROCESSABLE_ENTITY,
     };
     ApiError::new(status, ErrorCode::InstallFailed, error.to_string())
+}
+
+/// Starts a server now, instead of with the first file of its language.
+#[utoipa::path(post, path = "/api/lsp/{project_id}/start", tag = "language servers",
+    params(("project_id" = String, Path)), request_body = RestartParams, responses(
+    (status = 200, body = LspStatusResponse),
+    (status = 404, description = "NOT_FOUND", body = ErrorResponse),
+))]
+pub(super) async fn start(
+    State(app): State<App>,
+    Path(project_id): Path<String>,
+    JsonBody(params): JsonBody<RestartParams>,
+) -> Result<Json<LspStatusResponse>, ApiError> {
+    let root = app.projects().root(&ProjectId::new(project_id)).await?;
+    let service = app.language_service(&root);
+    let id = params.id.unwrap_or_default();
+    if !service.start_server(&id).await {
+        let message = format!("there is no language server {id} that could be started; the status says why");
+        return Err(ApiError::not_found(ErrorCode::NotFound, message));
+    }
+    Ok(Json(service.status().await))
 }
 
 /// Puts the counters of the running services into the metrics.

@@ -15,8 +15,8 @@ use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, R
 use utoipa_axum::router::UtoipaMethodRouter;
 
 use super::{
-    agents, devices, files, health, index, launch, limits, lsp, metrics, openapi, oversize, page, project,
-    session, ws,
+    agents, devices, file, files, health, index, launch, limits, lsp, metrics, openapi, oversize, page,
+    project, session, ws,
 };
 use crate::app::App;
 
@@ -57,6 +57,7 @@ pub fn table() -> Vec<Route> {
         devices::routes(),
         agents::routes(),
         project::routes(),
+        file::routes(),
         files::routes(),
         index::routes(),
         session::routes(),

@@ -11,6 +11,7 @@ import { Markdown } from '../Markdown'
 import { Diff } from './Diff'
 import { Item } from './Item'
 import { Output } from './Output'
+import { ToldText } from './ToldText'
 import { Verbatim } from './Verbatim'
 
 interface Props {
@@ -69,7 +70,7 @@ function Told(props: Props) {
             What the agent was told
           </button>
           <Show when={open()}>
-            <Verbatim class="told-text" text={told().text} />
+            <ToldText session={props.session} text={told().text} />
           </Show>
         </>
       )}
