@@ -28,7 +28,8 @@ export class ApiError extends Error {
     readonly code: string,
     message: string,
   ) {
-    super(message)
+    // The system's number is for no reader.
+    super(message.replace(/ \(os error \d+\)/, ''))
   }
 }
 

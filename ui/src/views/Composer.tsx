@@ -3,6 +3,7 @@
 import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from 'solid-js'
 import * as api from '../api'
 import type { NamedOption } from '../protocol'
+import { ranked } from '../store/fileRank'
 import {
   useConversations,
   useIntents,
@@ -72,7 +73,7 @@ export function Composer(props: { session: Session }) {
       const wait = setTimeout(() => {
         api.projectFiles(project.projectId, current.query).then(
           answer => {
-            if (trigger() === current) setFiles(answer.files)
+            if (trigger() === current) setFiles(ranked(answer.files, current.query, file => file))
           },
           () => setFiles([]),
         )

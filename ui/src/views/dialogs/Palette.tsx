@@ -3,6 +3,7 @@
 import { createEffect, createMemo, createSignal, For, on, onCleanup, Show } from 'solid-js'
 import * as api from '../../api'
 import { type Found, foundOf, NOTHING } from '../../store/codeSearch'
+import { ranked } from '../../store/fileRank'
 import {
   useConversations,
   useIntents,
@@ -190,7 +191,7 @@ export function Palette(props: {
       let current = true
       const wait = setTimeout(() => {
         api.projectFiles(searched.projectId, query).then(
-          answer => current && setFiles(answer.files),
+          answer => current && setFiles(ranked(answer.files, query, file => file)),
           () => current && setFiles([]),
         )
         api.searchCode(searched.path, query, MAX_HITS).then(
