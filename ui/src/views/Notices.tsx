@@ -1,4 +1,4 @@
-// Short notices at the foot of the page.
+// Short notices at the top of the page.
 
 import { For, Show } from 'solid-js'
 import { useNotices } from '../store/owners'
