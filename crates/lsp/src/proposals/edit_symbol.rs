@@ -131,6 +131,12 @@ async fn refuse_when_used(
         )));
     }
     let asked = orchestrator.ask_about(file, what, Question::References, |_| question.clone()).await?;
+    if asked.is_partial {
+        let id = &asked.client.server.id;
+        return Err(ToolError::Unavailable(format!(
+            "{id} has not looked at the whole project yet, so that it may not know every use of it; ask again in a moment"
+        )));
+    }
     let mut uses: Vec<String> = wire::locations(&asked.answer)
         .into_iter()
         .filter_map(|found| {

@@ -68,8 +68,13 @@ pub(super) async fn propose(
     orchestrator.check_file(&file.to_string_lossy(), None).await;
     let asked_of = |client: &Client| asked(client, &uri::of_path(&file), place, &text, new_name);
     let first = orchestrator.ask_about(&file, "rename", Question::Rename, asked_of).await?;
-    let Asked { client, answer, .. } = again(orchestrator, first, asked_of).await?;
+    let Asked { client, answer, is_partial } = again(orchestrator, first, asked_of).await?;
     let id = &client.server.id;
+    if is_partial {
+        return Err(ToolError::Unavailable(format!(
+            "{id} has not looked at the whole project yet, so a rename could miss some uses; ask again in a moment"
+        )));
+    }
     let refused =
         |why: &str| ToolError::Unavailable(format!("{id} proposed a rename that was not made: {why}"));
     let read = workspace_edit::read(orchestrator, &client, &answer).map_err(|why| refused(&why))?;
