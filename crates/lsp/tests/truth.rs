@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// Each case is about this many steps on a new project.
 const STEPS: usize = 50;
 /// For each kind of server.
-const CASES: u32 = 17;
+const CASES: u32 = 22;
 
 /// The scripted server's own language.
 struct Foo {
