@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use chartroom_transport::{Child, ExitWatch, Framing, Peer, PeerOptions, RpcError, connect};
 use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::watch::Subscription;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -28,6 +29,7 @@ mod pull;
 mod said;
 pub(crate) mod state;
 mod table;
+mod watched;
 pub(crate) mod wire;
 
 pub(crate) use collect::Collected;
@@ -79,6 +81,7 @@ impl Client {
         found: &Found,
         root: PathBuf,
         workspace: CanonicalRoot,
+        outside: Subscription,
     ) -> Result<Arc<Self>, String> {
         let Launched { read, write, child } = launched;
         let quirks = found.quirks;
@@ -93,7 +96,9 @@ impl Client {
         let params = initialize::params(&root, server.initialization_options(&root, &found.program));
         let mut owner = Owner {
             server: server.clone(),
+            root: root.clone(),
             disk_changes: DiskChanges::new(workspace.clone()),
+            outside,
             workspace,
             quirks,
             state,

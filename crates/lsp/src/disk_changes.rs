@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use chartroom_workspace::CanonicalRoot;
 use chartroom_workspace::boundary::{self, Folder};
+use chartroom_workspace::watch::Change;
 
 /// What tells a file's content apart without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,14 +46,6 @@ impl<'a> Workspace<'a> {
         let names = || self.folder.as_ref()?.names(self.root.relative(folder)?, MAX_ENTRIES).ok();
         (Stamp::of(self, folder), names().into_iter().flatten().collect())
     }
-}
-
-/// How a file differs from when we last looked; the number is the protocol's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
-    Created = 1,
-    Changed = 2,
-    Deleted = 3,
 }
 
 /// What is remembered of the files and folders that matter to a server.

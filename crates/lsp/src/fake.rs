@@ -103,6 +103,8 @@ pub(crate) struct Fakes {
     pub(crate) launched: Mutex<Vec<(String, PathBuf)>>,
     /// Every message of every fake: `id method detail`.
     pub(crate) seen: Arc<Mutex<Vec<String>>>,
+    /// To whom each message about changes on the disk went.
+    watched_messages: Arc<Mutex<Vec<String>>>,
     peers: Mutex<BTreeMap<String, Peer>>,
     pub(crate) untrusted: Mutex<bool>,
 }
@@ -124,6 +126,11 @@ impl Fakes {
 
     pub(crate) fn seen(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
+    }
+
+    /// How many messages about changes on the disk a server got.
+    pub(crate) fn n_watched_messages(&self, id: &str) -> usize {
+        self.watched_messages.lock().unwrap().iter().filter(|to| *to == id).count()
     }
 
     /// Asks the client something, as servers do.
@@ -187,6 +194,7 @@ impl Launch for Fakes {
             id: server.id.clone(),
             behaviour,
             seen: self.seen.clone(),
+            watched_messages: self.watched_messages.clone(),
             texts: Arc::default(),
             peer: peer.clone(),
         };
@@ -211,6 +219,7 @@ struct Fake {
     id: String,
     behaviour: Behaviour,
     seen: Arc<Mutex<Vec<String>>>,
+    watched_messages: Arc<Mutex<Vec<String>>>,
     texts: Arc<Mutex<BTreeMap<String, (i32, String)>>>,
     peer: Arc<Mutex<Option<Peer>>>,
 }
@@ -379,6 +388,7 @@ impl Handler for Fake {
                 }
             }
             "workspace/didChangeWatchedFiles" => {
+                self.watched_messages.lock().unwrap().push(self.id.clone());
                 let changes = params.get("changes").and_then(Value::as_array).into_iter().flatten();
                 for change in changes {
                     let uri = change.get("uri").and_then(Value::as_str).unwrap_or_default();

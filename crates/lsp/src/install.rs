@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use chartroom_protocol::lsp::{Installable, LspConfig};
 use chartroom_workspace::gate::LANGUAGE_SERVERS;
+use chartroom_workspace::watch::Watch;
 use chartroom_workspace::{CanonicalRoot, ChildKind, GateError, ProgramQuery, SpawnGate, SpawnRequest};
 
 use crate::client::Client;
@@ -241,7 +242,8 @@ impl Installer {
             self.registry.get(&server.id).cloned().ok_or_else(|| not_starting("it is unknown".to_owned()))?;
         let project = probe.path().to_owned();
         let workspace = CanonicalRoot::open(&project).map_err(|error| not_starting(error.to_string()))?;
-        let client = Client::start(launched, Arc::new(as_user), &found, project, workspace).await;
+        let outside = Watch::new(workspace.clone()).subscribe();
+        let client = Client::start(launched, Arc::new(as_user), &found, project, workspace, outside).await;
         client.map_err(not_starting)?.stop().await;
         Ok(found.program)
     }

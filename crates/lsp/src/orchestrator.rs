@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use chartroom_protocol::lsp::{DiagnosticsResponse, LspConfig};
 use chartroom_workspace::roots::Project;
+use chartroom_workspace::watch::Watch;
 use chartroom_workspace::{CanonicalRoot, boundary};
 use tokio::sync::watch;
 
@@ -23,6 +24,7 @@ mod housekeeping;
 mod importers;
 mod merge;
 mod navigation;
+mod outside;
 mod slot;
 mod status;
 
@@ -40,6 +42,8 @@ pub struct Orchestrator {
     slots: Mutex<BTreeMap<Key, Arc<Slot>>>,
     /// Rises with every check; the only truth about freshness across the pipe.
     epoch: watch::Sender<u64>,
+    /// What others do to files of the workspace, for all servers together.
+    watch: Watch,
     metrics: Arc<Metrics>,
 }
 
@@ -47,6 +51,7 @@ impl Orchestrator {
     /// Makes an orchestrator that has started nothing.
     pub fn new(root: CanonicalRoot, config: LspConfig, launch: Arc<dyn Launch>) -> Arc<Self> {
         let registry = Registry::new(&config);
+        let watch = Watch::new(root.clone());
         Arc::new(Self {
             root,
             config,
@@ -54,6 +59,7 @@ impl Orchestrator {
             launch,
             slots: Mutex::default(),
             epoch: watch::Sender::new(0),
+            watch,
             metrics: Arc::default(),
         })
     }
@@ -159,7 +165,15 @@ impl Orchestrator {
         let mut slots = self.slots();
         let slot = slots.entry(key.clone()).or_insert_with(|| {
             let (launch, metrics) = (self.launch.clone(), self.metrics.clone());
-            Slot::start(key, Arc::new(server.clone()), found, launch, self.root.clone(), metrics)
+            Slot::start(
+                key,
+                Arc::new(server.clone()),
+                found,
+                launch,
+                self.root.clone(),
+                self.watch.clone(),
+                metrics,
+            )
         });
         Ok(slot.clone())
     }

@@ -17,6 +17,7 @@ pub mod roots;
 pub mod sensitive;
 pub mod trust;
 pub mod walk;
+pub mod watch;
 
 pub use boundary::BoundaryError;
 pub use gate::{ChildKind, GateError, ProgramQuery, ProgramSource, ResolvedProgram, SpawnGate, SpawnRequest};

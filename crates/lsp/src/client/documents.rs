@@ -2,10 +2,11 @@
 //!
 //! The owner plans a write: the state changes at once, and what has to be sent is a list.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chartroom_workspace::watch::Change;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -14,7 +15,6 @@ use super::owner::{Owner, WriteKind};
 use super::said;
 use super::state::OpenFile;
 use crate::content;
-use crate::disk_changes::Change;
 use crate::uri;
 
 /// More files are not kept open; the least recently used is closed.
@@ -59,11 +59,24 @@ impl Owner {
     /// Sends what was done on the disk by others since the last look, except to the files of `skip`.
     fn send_disk_changes(&mut self, out: &mut Notifications, skip: &BTreeSet<&Path>) {
         let server = self.server.clone();
-        let mut changes = self.disk_changes.changes(|file| server.language_id(file).is_some());
-        changes.retain(|(file, _)| !skip.contains(file.as_path()));
+        let seen = self.disk_changes.changes(|file| server.language_id(file).is_some());
+        let mut changes: BTreeMap<PathBuf, Change> = seen.into_iter().collect();
+        for (file, change) in self.outside.take() {
+            if self.concerns(&file, change) {
+                changes.entry(file).or_insert(change);
+            }
+        }
+        changes.retain(|file, _| !skip.contains(file.as_path()));
+        let changes: Vec<(PathBuf, Change)> = changes.into_iter().collect();
         self.watched_files(out, &changes);
+        let reloads = changes.iter().any(|(file, _)| said::is_configuration(file, &self.server.markers));
         if !changes.is_empty() {
-            self.change_quietly(|state, _| state.changed_epoch = state.epoch);
+            self.change_quietly(|state, _| {
+                state.changed_epoch = state.epoch;
+                if reloads {
+                    state.reloads = Some((Instant::now(), state.n_refreshes));
+                }
+            });
         }
         for (file, change) in &changes {
             if !self.is_open(file) {
@@ -80,6 +93,12 @@ impl Owner {
                 _ => self.close(out, file),
             }
         }
+    }
+
+    /// Tells whether the server has to hear of a change: it registered for it, or speaks of such files.
+    fn concerns(&self, file: &Path, change: Change) -> bool {
+        let roots = [self.root.as_path(), self.workspace.as_path()];
+        self.server.language_id(file).is_some() || self.state.borrow().is_watched(file, change, &roots)
     }
 
     fn removed(&mut self, out: &mut Notifications, files: Vec<PathBuf>) {

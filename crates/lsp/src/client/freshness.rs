@@ -16,6 +16,9 @@ use crate::registry::Quirks;
 pub(crate) const DEBOUNCE: Duration = Duration::from_millis(150);
 /// How long the silence of a server counts as "nothing changed", where silence is an answer.
 const QUIET: Duration = Duration::from_millis(1_000);
+/// How long a server that asks to be pulled again may take to do so after its project's config has changed; pyright answers
+/// from the old one for half a second.
+const RELOAD: Duration = Duration::from_millis(2_000);
 /// How long a background check may take to begin after a save.
 const CHECK_BEGINS: Duration = Duration::from_millis(1_500);
 
@@ -92,7 +95,16 @@ pub(crate) fn pulled(state: &State, touch: &Touch, quirks: Quirks, now: Instant)
             checked(state, touch, now)
         };
     }
-    if pull.findings.is_empty() && state.is_loading() { Step::Wait(None) } else { Step::Done }
+    if pull.findings.is_empty() && state.is_loading() {
+        return Step::Wait(None);
+    }
+    match state.reloads {
+        // It asks for it when it has loaded the project anew, and then it is asked again.
+        Some((told, n_refreshes)) if n_refreshes > 0 && state.n_refreshes == n_refreshes => {
+            at(told + RELOAD, now)
+        }
+        _ => Step::Done,
+    }
 }
 
 /// For a server that checks in the background after a save: until the check that our save began has ended.

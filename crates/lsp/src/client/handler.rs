@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::initialize::Question;
 use super::owner::Event;
 use super::said;
+use super::watched::FileWatcher;
 use super::wire::{self, Publish};
 use crate::registry::{Quirks, section};
 use crate::uri;
@@ -36,6 +37,9 @@ impl FromServer {
             let registered = if method == "textDocument/diagnostic" {
                 let identifier = registration.pointer("/registerOptions/identifier").and_then(Value::as_str);
                 Event::Registered { id: id.to_owned(), identifier: identifier.map(str::to_owned) }
+            } else if method == "workspace/didChangeWatchedFiles" {
+                let options = registration.get("registerOptions").unwrap_or(&Value::Null);
+                Event::Watches { id: id.to_owned(), watchers: FileWatcher::read(options) }
             } else if let Some(question) = Question::of_method(method) {
                 Event::Offered { id: id.to_owned(), question }
             } else {

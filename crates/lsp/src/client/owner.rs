@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use chartroom_transport::{Child, Peer, RpcError};
 use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::watch::Subscription;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -22,6 +23,7 @@ use super::documents::Notifications;
 use super::freshness::Touch;
 use super::initialize::Question;
 use super::state::State;
+use super::watched::FileWatcher;
 use super::wire::Finding;
 use crate::disk_changes::DiskChanges;
 use crate::registry::{Quirks, Server};
@@ -112,6 +114,11 @@ pub(super) enum Event {
         id: String,
         question: Question,
     },
+    /// It wants to hear of changes to these files.
+    Watches {
+        id: String,
+        watchers: Vec<FileWatcher>,
+    },
     Unregistered {
         id: String,
     },
@@ -120,11 +127,16 @@ pub(super) enum Event {
 /// The owner's own parts.
 pub(super) struct Owner {
     pub(super) server: Arc<Server>,
+    /// The project's root.
+    pub(super) root: PathBuf,
     /// The workspace, of which alone files are read.
     pub(super) workspace: CanonicalRoot,
     pub(super) quirks: Quirks,
     pub(super) state: watch::Sender<State>,
+    /// Files that the server was sent, as they were then.
     pub(super) disk_changes: DiskChanges,
+    /// What others did to any file of the workspace, as far as it has been swept up.
+    pub(super) outside: Subscription,
     pub(super) peer: Peer,
     pub(super) child: Option<Child>,
 }
@@ -239,6 +251,7 @@ impl Owner {
             Event::Refresh => state.n_refreshes += 1,
             Event::Registered { id, identifier } => state.register(id, identifier),
             Event::Offered { id, question } => state.offer(id, question),
+            Event::Watches { id, watchers } => state.watch(id, watchers),
             Event::Unregistered { id } => state.unregister(&id),
         });
     }

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chartroom_protocol::lsp::Severity;
+use chartroom_workspace::watch::Change;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::initialize::Question;
 use super::said::Said;
 use super::table::Table;
+use super::watched::FileWatcher;
 use super::wire::{self, Finding};
 use crate::registry::Quirks;
 
@@ -87,6 +89,11 @@ pub(crate) struct State {
     pub(crate) pull_registrations: BTreeMap<String, Option<String>>,
     /// Dynamic registrations of what it answers, by id.
     pub(crate) offered: BTreeMap<String, Question>,
+    /// Dynamic registrations of the files it wants to hear of, by id.
+    watchers: BTreeMap<String, Vec<FileWatcher>>,
+    /// When it was last told that a file changed from which it loads the project, and how often it had asked to be pulled
+    /// again by then.
+    pub(crate) reloads: Option<(Instant, u64)>,
     /// How often the server asked to be pulled again.
     pub(crate) n_refreshes: u64,
     pub(crate) n_uses: u64,
@@ -207,10 +214,24 @@ impl State {
         }
     }
 
-    /// Takes back a registration of either kind.
+    /// Takes in of which files the server wants to hear. The same id again takes the place of what it was.
+    pub(crate) fn watch(&mut self, id: String, watchers: Vec<FileWatcher>) {
+        let has_room = self.watchers.len() < MAX_REGISTRATIONS || self.watchers.contains_key(&id);
+        if has_room && id.len() <= MAX_TOKEN {
+            self.watchers.insert(id, watchers);
+        }
+    }
+
+    /// Tells whether the server has registered to hear of this change.
+    pub(crate) fn is_watched(&self, file: &Path, change: Change, roots: &[&Path]) -> bool {
+        self.watchers.values().flatten().any(|watcher| watcher.wants(file, change, roots))
+    }
+
+    /// Takes back a registration of any kind.
     pub(crate) fn unregister(&mut self, id: &str) {
         self.pull_registrations.remove(id);
         self.offered.remove(id);
+        self.watchers.remove(id);
     }
 
     /// Tells whether the server is still at work, so that an empty result means "not yet".

@@ -20,14 +20,14 @@ use crate::content;
 use crate::launch::Absent;
 
 /// A file that passed the boundary and can be shown to a server.
-struct Source {
-    file: PathBuf,
+pub(super) struct Source {
+    pub(super) file: PathBuf,
     relative: String,
     text: Arc<str>,
 }
 
 /// A server, and the files it is to look at.
-type Task<'a> = (Arc<Slot>, Vec<&'a Source>);
+pub(super) type Task<'a> = (Arc<Slot>, Vec<&'a Source>);
 
 /// What one server brought.
 struct Part {
@@ -73,6 +73,8 @@ impl Orchestrator {
 
     /// Checks files. Dropping the future ends the collection; servers and what they say later stay.
     pub async fn check(&self, params: CheckParams) -> CheckResponse {
+        // Before the texts are read: what is written after this is found by the next sweep.
+        self.sweep().await;
         let mut files: Vec<FileDiagnostics> = Vec::new();
         let mut sources: Vec<Source> = Vec::new();
         for file in params.files {
@@ -100,7 +102,8 @@ impl Orchestrator {
             CheckScope::Project => Some(&removed),
         };
         let checks = slots.iter().map(|(slot, files)| self.check_on(slot, files, around, patience));
-        let parts = join_all(checks).await;
+        let (parts, unknown_elsewhere) =
+            tokio::join!(join_all(checks), self.check_elsewhere(&slots, &sources, params.scope));
         for source in &sources {
             let of_file = parts.iter().filter_map(|part| {
                 let findings = part.collected.get(&source.file)?.findings.clone();
@@ -123,6 +126,7 @@ impl Orchestrator {
         let unknown: BTreeSet<String> = parts
             .iter()
             .flat_map(|part| &part.unknown)
+            .chain(&unknown_elsewhere)
             .filter_map(|file| self.relative_source(file))
             .collect();
         let others = match params.scope {

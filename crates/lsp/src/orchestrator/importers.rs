@@ -37,6 +37,18 @@ impl Orchestrator {
         self.look_at(client, candidates, deadline).await
     }
 
+    /// The same for a server of another root: only what seems to import the files itself can be broken there.
+    pub(super) async fn check_importers_elsewhere(
+        &self,
+        client: &Arc<Client>,
+        changed: &BTreeSet<PathBuf>,
+        deadline: Instant,
+    ) -> BTreeSet<PathBuf> {
+        let names: Vec<String> = changed.iter().flat_map(|file| self.names_of(client, file)).collect();
+        let candidates = self.scan(client, changed, names).await;
+        self.look_at(client, candidates, deadline).await
+    }
+
     /// Looks at files, as many as there may be; returns those of which nothing current was said.
     async fn look_at(
         &self,
@@ -59,8 +71,8 @@ impl Orchestrator {
     /// Looks again at the files that are known to be broken, so that what somebody mended is not reported.
     pub(crate) async fn refresh_known(&self) {
         let deadline = self.deadline(false);
+        self.tell_what_others_did(deadline).await;
         join_all(self.clients().iter().map(|client| async move {
-            drop(timeout_at(deadline, client.send_disk_changes()).await);
             let known = client.known().into_iter().filter(|file| client.is_open(file));
             join_all(known.take(MAX_LOOKED_AT_AGAIN).map(|file| async move {
                 if let Ok(Ok(Some(touch))) = timeout_at(deadline, client.open_from_disk(&file)).await {

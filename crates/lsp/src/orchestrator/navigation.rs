@@ -190,6 +190,7 @@ impl Orchestrator {
         deadline: Instant,
     ) -> Result<Asked, ToolError> {
         let prepared = timeout_at(deadline, async {
+            self.sweep().await;
             client.send_disk_changes().await?;
             client.open_from_disk(file).await
         });

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chartroom_protocol::lsp::ServerState;
 use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::watch::Watch;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -57,6 +58,7 @@ impl Slot {
         found: Found,
         launch: Arc<dyn Launch>,
         workspace: CanonicalRoot,
+        watch: Watch,
         metrics: Arc<Metrics>,
     ) -> Arc<Self> {
         let (sender, state) = watch::channel(Start::Starting);
@@ -64,7 +66,7 @@ impl Slot {
         let task = {
             let (server, root, metrics) = (server.clone(), key.root.clone(), metrics.clone());
             tokio::spawn(async move {
-                let started = start(&*launch, server.clone(), &found, root, workspace).await;
+                let started = start(&*launch, server.clone(), &found, root, workspace, watch).await;
                 match &started {
                     Start::Failed(absent) => metrics.start_failed(&server.id, &absent.reason),
                     Start::Ready(_) | Start::Starting => metrics.started(&server.id),
@@ -150,13 +152,20 @@ async fn start(
     found: &Found,
     root: PathBuf,
     workspace: CanonicalRoot,
+    watch: Watch,
 ) -> Start {
+    // Before it reads the first file: what changes after that it is told.
+    let Ok(outside) = tokio::task::spawn_blocking(move || watch.subscribe()).await else {
+        return Start::Failed(broken("the workspace cannot be watched".to_owned()));
+    };
     match launch.launch(&server, found, &root) {
         Err(absent) => Start::Failed(absent),
-        Ok(launched) => match Client::start(launched, server.clone(), found, root, workspace).await {
-            Ok(client) => Start::Ready(client),
-            Err(reason) => Start::Failed(not_started(&server, reason)),
-        },
+        Ok(launched) => {
+            match Client::start(launched, server.clone(), found, root, workspace, outside).await {
+                Ok(client) => Start::Ready(client),
+                Err(reason) => Start::Failed(not_started(&server, reason)),
+            }
+        }
     }
 }
 

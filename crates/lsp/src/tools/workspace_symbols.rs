@@ -35,6 +35,7 @@ pub(super) async fn call(orchestrator: &Orchestrator, params: Params) -> Result<
         return Err(ToolError::Unavailable(orchestrator.why_none_runs()));
     }
     let deadline = orchestrator.deadline(false);
+    orchestrator.tell_what_others_did(deadline).await;
     let query = json!({ "query": params.query });
     let answers = futures_util::future::join_all(clients.into_iter().map(|client| {
         orchestrator.ask_until_loaded(client, "workspace/symbol", |_| query.clone(), deadline)

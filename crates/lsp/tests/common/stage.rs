@@ -126,6 +126,16 @@ impl Stage {
         self.orchestrator.check(params).await.others.into_iter().map(|file| file.file).collect()
     }
 
+    /// Runs a command in the project as a shell does, beside all our tools, to its end.
+    #[expect(clippy::disallowed_methods, reason = "what others do goes through no gate of ours")]
+    pub(crate) fn shell(&self, script: &str) {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-e", "-c", script]).current_dir(self.root.as_path()).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", self._data.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
     pub(crate) async fn ask(&self, tool: &str, arguments: Value) -> String {
         let answer = tools::call(&self.orchestrator, tool, arguments).await.unwrap();
         assert!(!answer.is_error, "{tool}: {}", answer.text);

@@ -209,3 +209,20 @@ fn an_error_of_the_servers_own_is_said_at_once_and_without_what_an_older_check_f
     progress(&mut state, "rustAnalyzer/Indexing", "begin", now);
     assert_eq!(pulled(&state, &touch, CHECKING, now), Step::Wait(None));
 }
+
+#[test]
+fn after_a_change_of_the_config_an_answer_counts_when_the_server_has_asked_to_be_pulled_again() {
+    let now = Instant::now();
+    let mut state = open(1);
+    let touch = touch(&state, 1, now);
+    state.pulled(&file(), 1, vec![]);
+    // One that never asks is not waited for.
+    state.reloads = Some((now, state.n_refreshes));
+    assert_eq!(pulled(&state, &touch, PUSHING, now), Step::Done);
+    state.n_refreshes = 3;
+    state.reloads = Some((now, 3));
+    assert_eq!(pulled(&state, &touch, PUSHING, now), Step::Wait(Some(now + RELOAD)));
+    assert_eq!(pulled(&state, &touch, PUSHING, now + RELOAD), Step::Done);
+    state.n_refreshes = 4;
+    assert_eq!(pulled(&state, &touch, PUSHING, now), Step::Done);
+}
