@@ -187,6 +187,42 @@ async fn claude_renames_over_five_files_and_edits_in_parallel_and_is_told_exactl
     wait_until("everything ends with the server", || processes_of(&home).is_empty());
 }
 
+/// The blocks of diagnostics that the model has in its last request, by the number of times each is there.
+fn told(scene: &Scene) -> Vec<String> {
+    const HEAD: &str = "LSP errors detected in this file, please fix:\\n<diagnostics";
+    let body = scene.api.requests().last().unwrap().body.to_string();
+    let blocks =
+        body.split(HEAD).skip(1).filter_map(|rest| Some(rest.split_once("</diagnostics>")?.0.to_owned()));
+    blocks.collect()
+}
+
+/// A dependency that nobody has opened is changed by `sed -i` in the agent's shell, and changed back.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_claude_changed_with_sed_counts_in_what_it_is_told_of_its_next_edit() {
+    let scene = Scene::new().await;
+    let session = scene.create("claude-code", "bypassPermissions");
+    let file = scene.home.path().join("shop/src/sum.ts");
+    let text = "import { priceOfOrder } from './price';\nexport const sum: number = priceOfOrder() + 1;\n";
+    scene.turn(&session, &format!("[[tool:Write:{}]]", json!({ "file_path": file, "content": text })));
+    assert_eq!(told(&scene), [] as [&str; 0]);
+
+    let sed = |from: &str, to: &str| json!({ "command": format!("sed -i 's/{from}/{to}/' src/price.ts") });
+    let edit = |old: &str, new: &str| json!({ "file_path": file, "old_string": old, "new_string": new });
+    let (number, string) = ("(): number {", "(): string {");
+    scene.turn(&session, &format!("[[tool:Bash:{}]]", sed(number, string)));
+    scene.turn(&session, &format!("[[tool:Edit:{}]]", edit("+ 1", "+ 2")));
+    let error = " file=\\\"src/sum.ts\\\">\\nERROR [2:14] Type 'string' is not assignable to type 'number'. (2322)\\n";
+    assert_eq!(told(&scene), [error], "broken by sed, told once by the edit");
+
+    scene.turn(&session, &format!("[[tool:Bash:{}]]", sed(string, number)));
+    scene.turn(&session, &format!("[[tool:Edit:{}]]", edit("+ 2", "+ 3")));
+    assert_eq!(told(&scene), [error], "mended by sed: nothing is added");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text.replace("+ 1", "+ 3"));
+    let home = scene.home.path();
+    assert_eq!(scene.server.stop().0, 0);
+    wait_until("everything ends with the server", || processes_of(&home).is_empty());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn codex_has_the_tools_without_set_up() {
     let scene = Scene::new().await;
