@@ -26,6 +26,7 @@ mod handler;
 mod initialize;
 mod owner;
 mod pull;
+pub(crate) use pull::is_overtaken;
 mod said;
 pub(crate) mod state;
 mod table;

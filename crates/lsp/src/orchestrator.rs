@@ -44,6 +44,8 @@ pub struct Orchestrator {
     epoch: watch::Sender<u64>,
     /// What others do to files of the workspace, for all servers together.
     watch: Watch,
+    /// Whose turn it is to look for that.
+    sweeps: tokio::sync::Mutex<()>,
     metrics: Arc<Metrics>,
 }
 
@@ -60,6 +62,7 @@ impl Orchestrator {
             slots: Mutex::default(),
             epoch: watch::Sender::new(0),
             watch,
+            sweeps: tokio::sync::Mutex::default(),
             metrics: Arc::default(),
         })
     }

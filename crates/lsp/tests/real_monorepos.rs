@@ -141,6 +141,8 @@ async fn the_members_of_a_uv_workspace_see_each_other_in_pyright() {
     let references =
         stage.ask("lsp_find_references", json!({ "filePath": core, "line": 1, "symbol": "area" })).await;
     assert!(references.contains(&format!("{web}:3:")), "{references}");
-    assert_eq!(running(&stage), one("pyright"));
+    let mut running = running(&stage);
+    running.retain(|(id, _)| id == "pyright");
+    assert_eq!(running, one("pyright"));
     stage.end().await;
 }

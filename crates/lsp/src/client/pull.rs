@@ -15,6 +15,11 @@ use crate::uri;
 const CONTENT_MODIFIED: i64 = -32801;
 const SERVER_CANCELLED: i64 = -32802;
 
+/// Whether a refusal says only that the question came at a bad moment.
+pub(crate) fn is_overtaken(error: &RpcError) -> bool {
+    matches!(error, RpcError::Response(error) if [CONTENT_MODIFIED, SERVER_CANCELLED].contains(&error.code))
+}
+
 /// How a client's server is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -54,11 +59,7 @@ impl Client {
         };
         match answer {
             Ok(findings) => Pull::Findings(findings),
-            Err(RpcError::Response(error))
-                if error.code == CONTENT_MODIFIED || error.code == SERVER_CANCELLED =>
-            {
-                Pull::Again
-            }
+            Err(error) if is_overtaken(&error) => Pull::Again,
             Err(error) => Pull::Failed(error),
         }
     }

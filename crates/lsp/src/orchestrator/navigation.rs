@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use super::Orchestrator;
 use super::choice::whole;
 use super::slot::NoClient;
-use crate::client::{Client, Question, wire};
+use crate::client::{Client, Question, is_overtaken, wire};
 use crate::content;
 use crate::registry::When;
 use crate::render::escape;
@@ -29,6 +29,9 @@ const OF_ALL_FILES: [&str; 5] = [
 ];
 /// What waiting for an index leaves of the deadline.
 const INDEX_LEAVES: Duration = Duration::from_millis(500);
+
+/// How long a server that was interrupted is left alone before it is asked again.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// An answer, and who gave it.
 pub(crate) struct Asked {
@@ -221,6 +224,11 @@ impl Orchestrator {
             let was_loading = client.is_loading();
             let answer = match client.ask(method, params(&client), deadline).await {
                 Ok(answer) => answer,
+                // It is taking something in, and says nothing when it has.
+                Err(error) if is_overtaken(&error) && Instant::now() + AGAIN < deadline => {
+                    tokio::time::sleep(AGAIN).await;
+                    continue;
+                }
                 // Some refuse what they do not know yet.
                 Err(RpcError::Response(_)) if was_loading && client.loaded(deadline).await => continue,
                 Err(error) => {

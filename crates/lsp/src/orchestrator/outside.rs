@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chartroom_protocol::lsp::CheckScope;
 use futures_util::future::join_all;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Orchestrator;
 use super::check::{Source, Task};
@@ -19,9 +19,13 @@ const SWEEP_LIMIT: Duration = Duration::from_secs(2);
 impl Orchestrator {
     /// Finds what was done to files of the workspace until now. Each server is told with its next write.
     pub(super) async fn sweep(&self) {
+        // One after the other, in the order in which they were asked for: what comes after keeps that order.
+        let _turn = self.sweeps.lock().await;
         let watch = self.watch.clone();
-        let swept = tokio::task::spawn_blocking(move || watch.sweep(SWEEP_LIMIT)).await;
-        if !swept.unwrap_or(false) {
+        let sweep = tokio::task::spawn_blocking(move || watch.sweep(SWEEP_LIMIT));
+        // A file system that does not answer must not keep an edit waiting.
+        let swept = timeout(SWEEP_LIMIT * 2, sweep).await;
+        if !matches!(swept, Ok(Ok(true))) {
             tracing::debug!(root = %self.root, "not every folder was compared in time");
         }
     }

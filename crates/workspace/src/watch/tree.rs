@@ -176,10 +176,12 @@ impl Tree {
         let went: Vec<PathBuf> =
             before.folders.difference(&now.folders).map(|name| below.join(name)).collect();
         let stayed = now.folders.intersection(&before.folders).map(|name| below.join(name)).collect();
-        self.folders.insert(below.to_owned(), now);
+        // Those that went are looked up in what was there.
+        self.folders.insert(below.to_owned(), before);
         for folder in went {
             self.leave(&folder, kernel.as_deref_mut(), changes);
         }
+        self.folders.insert(below.to_owned(), now);
         for folder in came {
             self.enter(folder, kernel.as_deref_mut(), changes)?;
         }
