@@ -48,7 +48,7 @@ async fn run(language: Real, n_steps: u64, seed: u64) -> bool {
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let mut runner =
         TestRunner::new_with_rng(Config::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
-    let steps = model::step(true);
+    let steps = model::step();
     let began = Instant::now();
     let mut taken = Vec::new();
     for _ in 0..n_steps {

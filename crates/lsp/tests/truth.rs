@@ -82,7 +82,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// Runs all cases of a kind; returns what was seen.
-fn run(kind: Kind, outside: bool) -> Counts {
+fn run(kind: Kind) -> Counts {
     let cases = number("CHARTROOM_TRUTH_CASES").and_then(|cases| u32::try_from(cases).ok()).unwrap_or(CASES);
     let mut seed = [0; 32];
     seed[..8].copy_from_slice(&number("CHARTROOM_TRUTH_SEED").unwrap_or(1).to_le_bytes());
@@ -90,7 +90,7 @@ fn run(kind: Kind, outside: bool) -> Counts {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let seen = Cell::new(Counts::default());
-    let result = runner.run(&proptest::collection::vec(model::step(outside), 1..2 * STEPS), |steps| {
+    let result = runner.run(&proptest::collection::vec(model::step(), 1..2 * STEPS), |steps| {
         let counts = case(kind, &steps).map_err(TestCaseError::fail)?;
         let so_far = seen.get();
         seen.set(Counts {
@@ -132,14 +132,11 @@ fn case(kind: Kind, steps: &[model::Step]) -> Result<Counts, String> {
 }
 
 fn check(kind: Kind) {
-    let counts = run(kind, OUTSIDE);
+    let counts = run(kind);
     println!("{kind:?}: {counts:?}");
     assert!(counts.current > counts.steps / 2, "it was hardly ever current: {counts:?}");
     assert!(counts.others > 0, "no other file was ever reported: {counts:?}");
 }
-
-/// Whether what others do to the files takes part.
-const OUTSIDE: bool = false;
 
 #[test]
 fn a_server_that_is_asked_is_never_wrongly_current() {

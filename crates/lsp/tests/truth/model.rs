@@ -82,8 +82,8 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// A random step; without `outside` only those of our own tools.
-pub(crate) fn step(outside: bool) -> BoxedStrategy<Step> {
+/// A random step, of our own tools or past them.
+pub(crate) fn step() -> BoxedStrategy<Step> {
     let file = || 0..FILES.len();
     let ours = prop_oneof![
         6 => (file(), change()).prop_map(|(file, change)| Step::Edit(file, change)),
@@ -94,9 +94,6 @@ pub(crate) fn step(outside: bool) -> BoxedStrategy<Step> {
         1 => file().prop_map(Step::Kill),
         3 => (file(), any::<bool>()).prop_map(|(file, around)| Step::Look(file, around)),
     ];
-    if !outside {
-        return ours.boxed();
-    }
     prop_oneof![
         2 => ours,
         1 => prop_oneof![
