@@ -6,8 +6,10 @@
 #[path = "common/program.rs"]
 mod program;
 
+use std::io::Read as _;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
 
 use program::{Home, finish, text_of_files};
 use rustix::process::Signal;
@@ -81,10 +83,21 @@ fn the_service_takes_the_bootstrap_as_the_seed_writes_it() {
     let home = Home::new();
     let bootstrap =
         format!("{{\"workspaceRoot\": {:?}, \"config\": {{}}}}", home.path().display().to_string());
-    let output = home.command(&["lsp-service"]).env("LSP_BOOTSTRAP", bootstrap).output().unwrap();
-    let (code, stdout, stderr) = finish(output);
-    assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains("lsp/ready"), "{stdout}{stderr}");
+    let mut command = home.command(&["lsp-service"]);
+    command.env("LSP_BOOTSTRAP", bootstrap).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut service = command.spawn().unwrap();
+    // Its input stays open until it has spoken: the end of it is the end of the service.
+    let (stdin, stdout) = (service.stdin.take(), service.stdout.take().unwrap());
+    let mut said = String::new();
+    for byte in stdout.bytes() {
+        said.push(char::from(byte.unwrap()));
+        if said.contains("lsp/ready") {
+            break;
+        }
+    }
+    assert!(said.contains("lsp/ready"), "it ended and said only: {said}");
+    drop(stdin);
+    assert_eq!(service.wait().unwrap().code(), Some(0));
 }
 
 #[test]

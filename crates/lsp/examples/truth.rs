@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
-#[path = "../tests/truth/languages.rs"]
+#[path = "truth/languages.rs"]
 mod languages;
 #[path = "../tests/truth/machine.rs"]
 mod machine;
