@@ -156,7 +156,7 @@ const WITH_A_STORY: &[&str] = &[
     "yaml",
 ];
 
-/// The others: the command line as the server's own documentation has it, copied from there and not from our files.
+/// The others: the command line as it is known from each server's use elsewhere, written down here apart from our files.
 const DOCUMENTED: &[&str] = &[
     "angular: ngserver --stdio --tsProbeLocations ${root} --ngProbeLocations ${root}",
     "astro: astro-ls --stdio",
