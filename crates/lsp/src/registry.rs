@@ -45,6 +45,9 @@ pub struct Quirks {
     /// Its first answer after the start may be "clean" for a file that it has not looked at yet, and it never corrects that by
     /// itself: the file is sent once more before the first "clean" is believed.
     pub doubt_first_clean: bool,
+    /// It pushes without versions and late, so that what it says after a change can be about the text before it: no "clean" is
+    /// believed before the file was sent once more.
+    pub doubt_every_clean: bool,
     /// After a save it checks in the background, under a progress token that contains this text.
     #[serde(deserialize_with = "for_ever")]
     pub check_on_save: Option<Word>,
@@ -64,6 +67,7 @@ impl Quirks {
     pub const NONE: Self = Self {
         silent_when_unchanged: false,
         doubt_first_clean: false,
+        doubt_every_clean: false,
         check_on_save: None,
         index_progress: None,
         tsserver_requests: false,

@@ -80,11 +80,15 @@ fn stamp() -> PathBuf {
     profile_dir().join(".test-fakes.stamp")
 }
 
-/// Returns `target/debug` or `target/release`: the folder above the running test's `deps`.
+/// Returns `target/debug` or `target/release`: the folder above the running test's `deps`, or an example's `examples`.
 fn profile_dir() -> PathBuf {
     let exe = std::env::current_exe().expect("a test knows its own program");
     let dir = exe.parent().unwrap_or_else(|| Path::new("."));
-    if dir.ends_with("deps") { dir.parent().unwrap_or(dir).to_path_buf() } else { dir.to_path_buf() }
+    if dir.ends_with("deps") || dir.ends_with("examples") {
+        dir.parent().unwrap_or(dir).to_path_buf()
+    } else {
+        dir.to_path_buf()
+    }
 }
 
 fn is_fresh(program: &Path) -> bool {

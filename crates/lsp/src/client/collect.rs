@@ -57,7 +57,7 @@ impl Client {
             .flatten()
     }
 
-    /// Tells whether this is a first "clean" of a server whose first "clean" may be wrong. It is asked only once.
+    /// Tells whether this is a "clean" that may be wrong: the first of some servers, every one of others.
     async fn is_doubtful(&self, touch: &Touch) -> bool {
         let is_clean = {
             let state = self.state();

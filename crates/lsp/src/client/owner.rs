@@ -217,7 +217,9 @@ impl Owner {
             Command::Settled { is_clean, reply } => {
                 let mut doubts = false;
                 self.change_quietly(|state, quirks| {
-                    doubts = quirks.doubt_first_clean && !state.is_believed && is_clean;
+                    let is_doubted =
+                        quirks.doubt_every_clean || (quirks.doubt_first_clean && !state.is_believed);
+                    doubts = is_doubted && is_clean;
                     state.is_believed = true;
                 });
                 reply.send(doubts).ok();

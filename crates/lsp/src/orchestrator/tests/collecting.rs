@@ -92,6 +92,26 @@ async fn a_first_clean_is_asked_for_twice_where_it_may_be_wrong() {
     assert_eq!(changes(), 3, "the first clean was sent anew, the second is believed");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_late_clean_about_the_text_before_is_not_believed_where_it_may_come() {
+    let late = |doubt_every_clean| Behaviour {
+        versions: false,
+        quirks: Quirks { doubt_every_clean, ..Quirks::NONE },
+        ..Behaviour::pushing(&[500])
+    };
+    for (doubts, expected) in [(true, vec!["ERROR [1:1] one"]), (false, Vec::new())] {
+        let rehearsal = Rehearsal::new("//- a.foo\nfine\n", &[("alpha", late(doubts))]);
+        rehearsal.check("a.foo").await;
+        let file = rehearsal.project.path("a.foo");
+        let late_push = async {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            rehearsal.fakes.publish("alpha", &file, &[]).await;
+        };
+        let (found, ()) = tokio::join!(rehearsal.write("a.foo", "ERR one\n"), late_push);
+        assert_eq!(found, expected, "doubts: {doubts}");
+    }
+}
+
 // BR-90, REQ-CONTENT-010, REQ-CONTENT-020
 #[tokio::test(start_paused = true)]
 async fn the_text_that_comes_along_counts_and_the_disk_otherwise() {
