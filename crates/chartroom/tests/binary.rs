@@ -6,7 +6,7 @@
 #[path = "common/program.rs"]
 mod program;
 
-use std::io::Read as _;
+use std::io::{BufReader, Read as _};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
@@ -89,7 +89,7 @@ fn the_service_takes_the_bootstrap_as_the_seed_writes_it() {
     // Its input stays open until it has spoken: the end of it is the end of the service.
     let (stdin, stdout) = (service.stdin.take(), service.stdout.take().unwrap());
     let mut said = String::new();
-    for byte in stdout.bytes() {
+    for byte in BufReader::new(stdout).bytes() {
         said.push(char::from(byte.unwrap()));
         if said.contains("lsp/ready") {
             break;
