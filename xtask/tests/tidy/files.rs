@@ -24,7 +24,11 @@ const WORKSPACE_ONLY: &[&str] = &[
 ];
 
 /// What lies among them and opens other files: of the data folder, and the kernel's own in `/proc`.
-const OTHER_FILES: &[&str] = &["crates/edits/src/locks.rs", "crates/chartroom/src/http/peer.rs"];
+const OTHER_FILES: &[&str] = &[
+    "crates/edits/src/locks.rs",
+    "crates/chartroom/src/http/peer.rs",
+    "crates/chartroom/src/http/peer/sockets.rs",
+];
 
 /// What reads files of agents in the user's home, through `workspace::regular`.
 const FILES_OF_AGENTS: &[&str] = &["crates/providers/src/acp", "crates/providers/src/claude"];

@@ -5,6 +5,9 @@
 //! and so is one that is gone before it can be looked at. That keeps an agent from acting as its user in passing; one
 //! that means to can write our files: docs/security.md says what this is worth.
 
+#[cfg(target_os = "linux")]
+mod sockets;
+
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
@@ -85,24 +88,7 @@ fn holder(peer: SocketAddr, local: SocketAddr) -> Holder {
     if inode.inode == 0 {
         return Holder::Gone;
     }
-    let mut pids: Vec<u32> = std::fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect();
-    // Who asks has mostly started a moment ago.
-    pids.sort_unstable_by(|a, b| b.cmp(a));
-    let link = format!("socket:[{}]", inode.inode);
-    pids.into_iter().find(|pid| holds(*pid, &link)).map_or(Holder::Unseen, Holder::Process)
-}
-
-#[cfg(target_os = "linux")]
-fn holds(pid: u32, link: &str) -> bool {
-    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    descriptors
-        .filter_map(|entry| std::fs::read_link(entry.path()).ok())
-        .any(|target| target.as_os_str() == link)
+    sockets::holder(inode.inode).map_or(Holder::Unseen, Holder::Process)
 }
 
 /// Whether a process that lives does not let us see its descriptors.
