@@ -1,5 +1,5 @@
 //! Which process holds a socket. Finding that out means a look at every process of the user, so those who ask at the same
-//! time share one: two hundred browsers that come back after a restart cost two looks, not two hundred.
+//! time share one. (A browser has a key of its own and is not looked for.)
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
