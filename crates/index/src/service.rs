@@ -11,13 +11,13 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{Catalog, CatalogDoc, CatalogView, CatalogWriter, CodebaseInfo};
-use crate::content::Content;
-use crate::embed::Embedder;
 use crate::lease::{Leases, Owner, Owners};
-use crate::parser::Parser;
-use crate::store::{Fingerprint, GenerationReader, StoreError, VectorStore};
 use crate::sync::RootSync;
 use crate::tools::git::GitProbe;
+use chartroom_search::content::Content;
+use chartroom_search::embed::Embedder;
+use chartroom_search::parser::Parser;
+use chartroom_search::store::{Fingerprint, GenerationReader, StoreError, VectorStore};
 
 pub use open::{IndexService, IndexSettings, OpenError};
 

@@ -3,8 +3,8 @@
 use chartroom_protocol::index::{FingerprintSource, IndexingProgress, Operation, ReindexReason};
 use serde::{Deserialize, Serialize};
 
-use crate::content::LeftOut;
-use crate::store::Fingerprint;
+use chartroom_search::content::LeftOut;
+use chartroom_search::store::Fingerprint;
 
 /// What is known of a codebase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

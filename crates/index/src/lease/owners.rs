@@ -10,7 +10,7 @@ use chartroom_protocol::index::RuntimeOwner;
 use serde::{Deserialize, Serialize};
 
 use super::process;
-use crate::store::Fingerprint;
+use chartroom_search::store::Fingerprint;
 
 /// The owners' folder.
 #[derive(Debug, Clone)]

@@ -8,11 +8,11 @@ use chartroom_protocol::index::{
 
 use super::RETRY_AFTER_MS;
 use crate::catalog::CodebaseInfo;
-use crate::content::LeftOut;
 use crate::lease::LeaseError;
 use crate::proof::{Proof, StaleReason};
 use crate::service::{Core, Ended, GateFacts};
 use crate::tools::answer::{progress_of, reindex_message, stale_message};
+use chartroom_search::content::LeftOut;
 
 /// An envelope that says `text`.
 pub(crate) fn manage_envelope(

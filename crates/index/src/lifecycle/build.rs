@@ -12,12 +12,12 @@ use chartroom_protocol::index::{FingerprintSource, IndexingProgress, OperationPh
 
 use super::files::{Batch, changes_of};
 use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseOptions, CodebaseState, SaveError};
-use crate::content::{LeftOut, ScanError, ScanOptions};
-use crate::embed::EmbedError;
 use crate::lease::Lease;
 use crate::proof::Proof;
 use crate::service::{Core, Ended, GateFacts, Run, lock};
-use crate::store::{Counts, GenerationWriter, JournalEntry, Manifest, MarkerDoc, StoreError};
+use chartroom_search::content::{LeftOut, ScanError, ScanOptions};
+use chartroom_search::embed::EmbedError;
+use chartroom_search::store::{Counts, GenerationWriter, JournalEntry, Manifest, MarkerDoc, StoreError};
 
 /// More than this is not indexed; the answer says so.
 const CHUNK_LIMIT: u64 = 450_000;

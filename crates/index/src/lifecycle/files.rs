@@ -10,10 +10,10 @@ use chartroom_workspace::limits::INDEXED_FILE;
 use rayon::prelude::*;
 
 use super::build::BuildError;
-use crate::content::{ParsedFile, ScanError, ScannedFile};
-use crate::embed::Embedder;
 use crate::service::Core;
-use crate::store::{FileChange, FileRecord, FileStamp, GenerationWriter};
+use chartroom_search::content::{ParsedFile, ScanError, ScannedFile};
+use chartroom_search::embed::Embedder;
+use chartroom_search::store::{FileChange, FileRecord, FileStamp, GenerationWriter};
 
 /// A file changed less than this before it was read may change again without a new time stamp: its stamp is spoiled, so
 /// that the next scan looks at its bytes.
@@ -114,7 +114,7 @@ fn embed(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, Build
     let vectors = embedder.embed(texts)?;
     if vectors.len() != texts.len() {
         let text = format!("{} vectors for {} texts", vectors.len(), texts.len());
-        return Err(crate::embed::EmbedError::Response(text).into());
+        return Err(chartroom_search::embed::EmbedError::Response(text).into());
     }
     Ok(vectors)
 }

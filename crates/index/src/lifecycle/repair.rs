@@ -15,10 +15,10 @@ use chartroom_workspace::boundary::Inside;
 
 use super::{Target, answer};
 use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseState};
-use crate::content::ScanOptions;
 use crate::proof::Proof;
 use crate::service::{Core, GateFacts};
-use crate::store::{Counts, GenerationReader, MarkerDoc, StoreError};
+use chartroom_search::content::ScanOptions;
+use chartroom_search::store::{Counts, GenerationReader, MarkerDoc, StoreError};
 use chartroom_workspace::limits::INDEXED_FILE;
 
 /// Repairs, or says why that cannot be done.

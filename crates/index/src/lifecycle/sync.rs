@@ -97,7 +97,7 @@ fn synced_text(root: &str, decision: &chartroom_protocol::index::FreshnessDecisi
 /// The state after an explicit sync.
 pub(crate) fn state_after(
     stats: chartroom_protocol::index::SyncStats,
-    counts: crate::store::Counts,
+    counts: chartroom_search::store::Counts,
 ) -> CodebaseState {
     CodebaseState::SyncCompleted {
         added: stats.added,

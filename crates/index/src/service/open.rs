@@ -12,16 +12,16 @@ use tokio::sync::watch;
 
 use super::{Core, lock};
 use crate::catalog::{Catalog, CatalogWriter, SaveError};
-use crate::content::Content;
-use crate::embed::{EmbedError, Embedder};
-use crate::embedded::EmbeddedStore;
 use crate::identity::canonical_root;
 use crate::lease::{Leases, Owners};
 use crate::lifecycle;
-use crate::parser::Parser;
-use crate::store::{Fingerprint, StoreError, VectorStore};
 use crate::tools::{self, ToolError, git::GitProbe};
 use crate::watcher::Watcher;
+use chartroom_search::content::Content;
+use chartroom_search::embed::{EmbedError, Embedder};
+use chartroom_search::parser::Parser;
+use chartroom_search::sqlite::SqliteStore;
+use chartroom_search::store::{Fingerprint, StoreError, VectorStore};
 
 /// How a service is set up.
 pub struct IndexSettings {
@@ -35,7 +35,7 @@ pub struct IndexSettings {
     pub long_running: bool,
     /// Asks git which files changed; `GitProbe::none()` where git may not be run.
     pub git: GitProbe,
-    /// Reads source. In the product a [`crate::parser::HelperParser`], which no file can take down.
+    /// Reads source. In the product a [`chartroom_search::parser::HelperParser`], which no file can take down.
     pub parser: Arc<dyn Parser>,
 }
 
@@ -63,9 +63,9 @@ pub struct IndexService {
 impl IndexService {
     /// Opens the index with the store and the embedder that the config names.
     pub fn open(settings: IndexSettings) -> Result<Self, OpenError> {
-        let embedder = Arc::from(crate::embed::from_config(&settings.config.embedding)?);
+        let embedder = Arc::from(chartroom_search::embed::from_config(&settings.config.embedding)?);
         let store: Arc<dyn VectorStore> = match &settings.config.store {
-            StoreConfig::Embedded => Arc::new(EmbeddedStore::open(&settings.data)?),
+            StoreConfig::Embedded => Arc::new(SqliteStore::open(&settings.data)?),
         };
         Self::with_parts(settings, store, embedder, Content::real())
     }

@@ -12,11 +12,11 @@ use chartroom_workspace::boundary::Folder;
 
 use super::Purpose;
 use crate::catalog::CodebaseInfo;
-use crate::content::{LeftOut, ScanOptions, ScannedFile};
 use crate::lease::{Lease, LeaseError};
 use crate::lifecycle::{self, Batch, changes_of};
 use crate::service::Core;
-use crate::store::{FileChange, JournalEntry};
+use chartroom_search::content::{LeftOut, ScanOptions, ScannedFile};
+use chartroom_search::store::{FileChange, JournalEntry};
 
 /// Files that are parsed, embedded and committed together.
 const BATCH_FILES: usize = 128;
@@ -141,7 +141,7 @@ fn acquire(core: &Core, root: &str, operation_id: &str) -> Result<Lease, SyncErr
 /// What an explicit sync leaves in the catalog.
 struct Done {
     stats: SyncStats,
-    counts: crate::store::Counts,
+    counts: chartroom_search::store::Counts,
     left_out: LeftOut,
 }
 

@@ -13,8 +13,8 @@ use super::simple;
 use crate::catalog::CodebaseInfo;
 use crate::lifecycle::{self, ChangedFiles};
 use crate::service::{Core, IndexService, IndexSettings};
-use crate::store::VectorStore;
 use crate::tools::{self, ToolError, git::GitProbe};
+use chartroom_search::store::VectorStore;
 
 pub(crate) struct Bench<S = MemoryStore> {
     _dir: TempDir,
@@ -184,7 +184,7 @@ fn core<S: VectorStore + 'static>(
         version: "test".into(),
         long_running: false,
         git: GitProbe::none(),
-        parser: Arc::new(crate::parser::InProcess::default()),
+        parser: Arc::new(chartroom_search::parser::InProcess::default()),
     };
     let embedder = Arc::new(simple::OneDimension { model: model.into(), texts: Arc::clone(embedded) });
     Arc::new(Core::new(&settings, Arc::clone(store) as _, embedder, simple::content()))

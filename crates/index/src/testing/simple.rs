@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use chartroom_protocol::index::{SearchChunk, SearchResult, Span, StalenessBucket};
 use serde_json::Value;
 
-use crate::content::*;
-use crate::embed::{EmbedError, Embedder};
-use crate::parser::Parser;
-use crate::store::*;
+use chartroom_search::content::*;
+use chartroom_search::embed::{EmbedError, Embedder};
+use chartroom_search::parser::Parser;
+use chartroom_search::store::*;
 
 pub(super) fn content() -> Content {
     Content {

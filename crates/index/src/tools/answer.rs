@@ -10,7 +10,7 @@ use crate::catalog::{CodebaseInfo, CodebaseState};
 use crate::gates::Verdict;
 use crate::lifecycle::RETRY_AFTER_MS;
 use crate::proof::{Proof, StaleReason};
-use crate::store::Fingerprint;
+use chartroom_search::store::Fingerprint;
 
 /// What a read tool says when it may not answer; `None` of status means that it may.
 pub(crate) struct Refusal {

@@ -13,7 +13,7 @@ use super::answer::refusal;
 use super::file_outline::inside;
 use super::resolve::resolve;
 use crate::service::ReadContext;
-use crate::store::{self, EdgeKind, GenerationReader, NoteKind, StoreError, Symbol};
+use chartroom_search::store::{self, EdgeKind, GenerationReader, NoteKind, StoreError, Symbol};
 
 /// Answers from the index; never syncs.
 pub(crate) fn call_graph(

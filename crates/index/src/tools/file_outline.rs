@@ -13,7 +13,7 @@ use super::answer::refusal;
 use super::resolve::resolve;
 use crate::identity::normalize_rel_path;
 use crate::service::ReadContext;
-use crate::store::Symbol;
+use chartroom_search::store::Symbol;
 
 /// Answers from the index; never syncs.
 pub(crate) fn outline(
@@ -58,7 +58,7 @@ pub(crate) fn outline(
         response.hints = hints.some();
         return Ok(response);
     }
-    let failed = |error: crate::store::StoreError| {
+    let failed = |error: chartroom_search::store::StoreError| {
         ToolError(format!("The outline of '{file}' cannot be read: {error}."))
     };
     let Some(reader) = context.store.open_reader(&root).map_err(failed)? else {

@@ -11,9 +11,9 @@ use chartroom_protocol::index::{
 use super::ToolError;
 use super::answer::refusal;
 use super::resolve::{Resolved, resolve};
-use crate::content::SearchRequest;
 use crate::service::{Core, ReadContext};
 use crate::sync::{self, Purpose, SEARCH_THRESHOLD_MS};
+use chartroom_search::content::SearchRequest;
 
 /// A longer query is cut by nobody's intention; it is refused.
 const MAX_QUERY_CHARS: usize = 20_000;

@@ -113,7 +113,7 @@ impl Story {
             version: "test".into(),
             long_running: true,
             git: GitProbe::none(),
-            parser: std::sync::Arc::new(crate::parser::InProcess::default()),
+            parser: std::sync::Arc::new(chartroom_search::parser::InProcess::default()),
         })
         .unwrap();
         let story = Self { _dir: dir, project, service };
