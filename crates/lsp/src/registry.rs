@@ -48,6 +48,11 @@ pub struct Quirks {
     /// It pushes without versions and late, so that what it says after a change can be about the text before it: no "clean" is
     /// believed before the file was sent once more.
     pub doubt_every_clean: bool,
+    /// It answers `textDocument/diagnostic`, though it does not announce it. What it pushes comes in parts, the first of them
+    /// with what it found in the text before: only what it answers counts.
+    pub answers_pull: bool,
+    /// It answers "clean" until it has read its configuration, and then asks to be pulled again.
+    pub refreshes_when_loaded: bool,
     /// After a save it checks in the background, under a progress token that contains this text.
     #[serde(deserialize_with = "for_ever")]
     pub check_on_save: Option<Word>,
@@ -68,6 +73,8 @@ impl Quirks {
         silent_when_unchanged: false,
         doubt_first_clean: false,
         doubt_every_clean: false,
+        answers_pull: false,
+        refreshes_when_loaded: false,
         check_on_save: None,
         index_progress: None,
         tsserver_requests: false,

@@ -75,6 +75,24 @@ stories! {
         fine: "<script lang=\"ts\">\n  const count: number = 1;\n</script>\n<p>{count}</p>\n",
         definition: Some((4, "count", "a.svelte:2:9")),
     };
+    vue: Story {
+        id: "vue", modules: NPM, project: STRICT, file: "a.vue",
+        broken: "<script setup lang=\"ts\">\nconst count: number = \"x\";\ncount.toFixed();\n</script>\n<template><p>a</p></template>\n",
+        fine: "<script setup lang=\"ts\">\nconst count: number = 1;\ncount.toFixed();\n</script>\n<template><p>a</p></template>\n",
+        definition: Some((3, "count", "a.vue:2:7")),
+    };
+    astro: Story {
+        id: "astro", modules: NPM, project: STRICT, file: "a.astro",
+        broken: "---\nconst count: number = \"x\";\n---\n<p>{count}</p>\n",
+        fine: "---\nconst count: number = 1;\n---\n<p>{count}</p>\n",
+        definition: Some((4, "count", "a.astro:2:7")),
+    };
+    oxlint: Story {
+        id: "oxlint", modules: NPM, project: "//- .oxlintrc.json\n{\"rules\":{\"no-debugger\":\"error\"}}\n", file: "a.ts",
+        broken: "debugger;\n",
+        fine: "export const a = 1;\n",
+        definition: None,
+    };
     yaml: Story {
         id: "yaml", modules: NPM, project: "", file: "a.yaml",
         broken: "a: 1\nb: [1, 2\n",

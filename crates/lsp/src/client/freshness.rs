@@ -95,7 +95,8 @@ pub(crate) fn pulled(state: &State, touch: &Touch, quirks: Quirks, now: Instant)
             checked(state, touch, now)
         };
     }
-    if pull.findings.is_empty() && state.is_loading() {
+    let is_loading = state.is_loading() || (quirks.refreshes_when_loaded && state.n_refreshes == 0);
+    if pull.findings.is_empty() && is_loading {
         return Step::Wait(None);
     }
     match state.reloads {

@@ -68,8 +68,8 @@ impl FromServer {
     }
 
     async fn publish(&self, params: Value) {
-        // The command's own answer is better than these (see the quirk).
-        if self.quirks.tsserver_requests {
+        // What it answers is better than these (see the quirks).
+        if self.quirks.tsserver_requests || self.quirks.answers_pull {
             return;
         }
         let Ok(publish) = serde_json::from_value::<Publish>(params) else { return };

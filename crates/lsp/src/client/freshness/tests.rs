@@ -226,3 +226,16 @@ fn after_a_change_of_the_config_an_answer_counts_when_the_server_has_asked_to_be
     state.n_refreshes = 4;
     assert_eq!(pulled(&state, &touch, PUSHING, now), Step::Done);
 }
+
+#[test]
+fn a_clean_from_before_the_server_has_read_its_configuration_does_not_count_where_it_tells() {
+    let now = Instant::now();
+    let telling = Quirks { refreshes_when_loaded: true, ..Quirks::NONE };
+    let mut state = open(1);
+    let touch = touch(&state, 1, now);
+    state.pulled(&file(), 1, vec![]);
+    assert_eq!(pulled(&state, &touch, telling, now + QUIET * 10), Step::Wait(None));
+    assert_eq!(pulled(&state, &touch, Quirks::NONE, now), Step::Done);
+    state.n_refreshes += 1;
+    assert_eq!(pulled(&state, &touch, telling, now), Step::Done);
+}

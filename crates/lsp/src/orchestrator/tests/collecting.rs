@@ -112,6 +112,20 @@ async fn a_late_clean_about_the_text_before_is_not_believed_where_it_may_come() 
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_server_that_pushes_in_parts_is_asked_though_it_announces_no_answer() {
+    let in_parts = |answers_pull| Behaviour {
+        grows: true,
+        quirks: Quirks { answers_pull, ..Quirks::NONE },
+        ..Behaviour::pushing(&[10, 500])
+    };
+    let (one, two) = ("ERROR [1:1] one", "ERROR [2:1] two");
+    for (is_asked, expected) in [(true, vec![one, two]), (false, vec![one])] {
+        let rehearsal = Rehearsal::new("//- a.foo\nfine\n", &[("alpha", in_parts(is_asked))]);
+        assert_eq!(rehearsal.write("a.foo", "ERR one\nERR two\n").await, expected, "is asked: {is_asked}");
+    }
+}
+
 // BR-90, REQ-CONTENT-010, REQ-CONTENT-020
 #[tokio::test(start_paused = true)]
 async fn the_text_that_comes_along_counts_and_the_disk_otherwise() {

@@ -129,6 +129,7 @@ fn an_ending_belongs_to_one_server_in_every_project_and_to_others_only_where_the
 
 /// Servers with a story of their own, in tests/real_languages.rs and tests/real_language_servers.rs.
 const WITH_A_STORY: &[&str] = &[
+    "astro",
     "bash-language-server",
     "biome",
     "buf",
@@ -142,6 +143,7 @@ const WITH_A_STORY: &[&str] = &[
     "intelephense",
     "json",
     "just-lsp",
+    "oxlint",
     "prisma",
     "pyright",
     "ruff",
@@ -153,13 +155,13 @@ const WITH_A_STORY: &[&str] = &[
     "ty",
     "typescript",
     "vim-language-server",
+    "vue",
     "yaml",
 ];
 
 /// The others: the command line as it is known from each server's use elsewhere, written down here apart from our files.
 const DOCUMENTED: &[&str] = &[
     "angular: ngserver --stdio --tsProbeLocations ${root} --ngProbeLocations ${root}",
-    "astro: astro-ls --stdio",
     "clojure-lsp: clojure-lsp",
     "cmake-language-server: cmake-language-server",
     "crystalline: crystalline",
@@ -193,7 +195,6 @@ const DOCUMENTED: &[&str] = &[
     "nixd: nixd",
     "ocamllsp: ocamllsp",
     "omnisharp: OmniSharp --languageserver | omnisharp --languageserver",
-    "oxlint: oxlint --lsp | oxc_language_server",
     "perlnavigator: perlnavigator --stdio",
     "phpactor: phpactor language-server",
     "pls: pls",
@@ -214,7 +215,6 @@ const DOCUMENTED: &[&str] = &[
     "tflint: tflint --langserver",
     "tinymist: tinymist lsp",
     "tofu-ls: tofu-ls serve",
-    "vue: vue-language-server --stdio",
     "zls: zls",
 ];
 
