@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use chartroom_search::chunk::{embedded_text, parse_file};
-use chartroom_search::content::{ScanOptions, ScannedFile, SearchRequest};
 use chartroom_search::embed::{Embedder, Hashed};
+use chartroom_search::request::SearchRequest;
+use chartroom_search::scan::{ScanOptions, ScannedFile};
 use chartroom_search::sqlite::SqliteStore;
 use chartroom_search::store::{FileChange, FileRecord, GenerationWriter, Manifest, VectorStore};
 use chartroom_search::{rank, scan};

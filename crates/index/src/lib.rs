@@ -4,19 +4,29 @@
 
 #![warn(missing_docs)]
 
+pub mod definitions;
 mod service;
 pub mod tools;
 
 pub mod catalog;
 pub mod gates;
-mod identity;
 mod lease;
 mod lifecycle;
 pub mod proof;
 mod sync;
 mod watcher;
 
-pub use service::{IndexService, IndexSettings, OpenError};
+mod core;
+mod file_lock;
+mod freshness;
+pub mod git;
+mod identity;
+mod mutex;
+mod process;
+mod wording;
+
+pub use crate::core::IndexSettings;
+pub use service::{IndexService, OpenError};
 
 #[cfg(test)]
 mod testing;

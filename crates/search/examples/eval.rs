@@ -6,8 +6,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use chartroom_protocol::index::{GroupBy, RankingMode, ResultMode, SearchResult, SearchScope};
-use chartroom_search::content::{ScanOptions, SearchRequest};
 use chartroom_search::embed::NoEmbedder;
+use chartroom_search::request::SearchRequest;
+use chartroom_search::scan::ScanOptions;
 use chartroom_search::sqlite::SqliteStore;
 use chartroom_search::store::{FileChange, FileRecord, GenerationReader, Manifest, VectorStore};
 

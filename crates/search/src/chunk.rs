@@ -15,7 +15,6 @@ use std::path::Path;
 
 pub use indexable::{FileMeta, Refusal, indexable};
 
-use crate::content::ParsedFile;
 use crate::graph::facts;
 use crate::parser::{InProcess, Parser};
 use crate::store::{self, Chunk};
@@ -27,6 +26,19 @@ pub const MAX_CHUNK_CHARS: usize = 2500;
 pub const JOINED_CHUNK_CHARS: usize = 1500;
 /// A definition this long stands alone.
 pub const ALONE_CHUNK_CHARS: usize = 500;
+
+/// A file taken apart. The chunks carry their content hashes; vectors are made by the caller.
+#[derive(Debug, Clone)]
+pub struct ParsedFile {
+    /// The pieces, by start line.
+    pub chunks: Vec<Chunk>,
+    /// The definitions, by start line.
+    pub symbols: Vec<store::Symbol>,
+    /// Goes to [`crate::store::FileRecord::graph`] unread.
+    pub graph: serde_json::Value,
+    /// The parser failed on it: there are no symbols, though its language has some.
+    pub unparsed: bool,
+}
 
 /// Takes one file apart with a parser in this process, which a hostile file can take down. For tests and scales.
 pub fn parse_file(path: &str, text: &str) -> ParsedFile {

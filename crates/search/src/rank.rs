@@ -20,11 +20,11 @@ mod tests;
 use chartroom_protocol::index::{RankingMode, SearchScope};
 use serde_json::{Value, json};
 
-use crate::content::{SearchError, SearchOutcome, SearchRequest};
 use crate::embed::Embedder;
 use crate::query::operators;
 use crate::query::plan::{self, Intent, Plan};
 use crate::query::weigh::weigh;
+use crate::request::{SearchError, SearchOutcome, SearchRequest};
 use crate::store::GenerationReader;
 use candidates::{Candidate, Passes};
 use filter::{Filter, Removed};

@@ -3,6 +3,7 @@
 //! Stat first: a file whose size and times are those of the manifest is not read. What could not be looked at is not
 //! taken for removed.
 
+mod outcome;
 #[cfg(test)]
 mod tests;
 
@@ -18,8 +19,9 @@ use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
 use rayon::prelude::*;
 
 use crate::chunk::{FileMeta, indexable};
-use crate::content::{LeftOut, Scan, ScanError, ScanOptions, ScannedFile};
 use crate::store::{FileStamp, Manifest};
+
+pub use outcome::{LeftOut, Scan, ScanError, ScanOptions, ScannedFile};
 
 /// Folders and files that are no source of a project, besides what the walker leaves out by itself.
 const IGNORED: &[&str] = &[

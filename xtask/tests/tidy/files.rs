@@ -19,6 +19,7 @@ const WORKSPACE_ONLY: &[&str] = &[
     "crates/lsp/src/registry",
     "crates/lsp/src/tools",
     "crates/chartroom/src/http",
+    "crates/search/src/intake.rs",
     "crates/search/src/scan.rs",
     "crates/workspace/src/roots.rs",
 ];

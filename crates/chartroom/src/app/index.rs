@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use chartroom_index::tools::git::GitProbe;
+use chartroom_index::git::GitProbe;
 use chartroom_index::{IndexService, IndexSettings};
 use chartroom_search::parser::{Answer, HelperParser, Worker, WorkerError};
 use chartroom_workspace::SpawnGate;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use chartroom_index::tools::git::GitProbe;
+use chartroom_index::git::GitProbe;
 use chartroom_index::{IndexService, IndexSettings};
 use chartroom_protocol::index::{
     IndexConfig, ManageAction, ManageIndexParams, ManageIndexResponse, SearchCodebaseParams,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use chartroom_protocol::index::RuntimeOwner;
 use serde::{Deserialize, Serialize};
 
-use super::process;
+use crate::process;
 use chartroom_search::store::Fingerprint;
 
 /// The owners' folder.

@@ -94,7 +94,7 @@ impl<S: VectorStore + 'static> Machine<S> {
             }
             Step::Edit(n) => {
                 let file = bench.project.join(format!("{}.rs", ["a", "b", "c"][usize::from(n % 3)]));
-                std::fs::write(file, format!("fn edited{n}\n")).unwrap();
+                std::fs::write(file, format!("fn edited{n}() {{}}\n")).unwrap();
             }
             Step::Restart => {}
         });

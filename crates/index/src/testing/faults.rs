@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::service::lock;
+use crate::mutex::lock;
 use chartroom_search::store::*;
 
 /// What happens to one call.

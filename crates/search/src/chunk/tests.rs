@@ -3,8 +3,7 @@
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{MAX_CHUNK_CHARS, parse_file, parse_file_with};
-use crate::content::ParsedFile;
+use super::{MAX_CHUNK_CHARS, ParsedFile, parse_file, parse_file_with};
 use crate::parser::InProcess;
 
 /// Prints the lines, size and label of each chunk.

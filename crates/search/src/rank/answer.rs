@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::candidates::Candidate;
 use super::group::{self, Group};
-use crate::content::{SearchError, SearchRequest};
 use crate::query::plan::Plan;
+use crate::request::{SearchError, SearchRequest};
 use crate::store::{GenerationReader, Symbol};
 use crate::symbols::Language;
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::candidates::{Candidate, Passes};
 use super::files;
 use super::filter::Filter;
-use crate::content::SearchError;
 use crate::query::weigh::WeighedQuery;
+use crate::request::SearchError;
 use crate::store::GenerationReader;
 
 /// What another chunk of a file is worth beside its best: an answer shows more files before more of one.

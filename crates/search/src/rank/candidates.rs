@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::content::SearchError;
 use crate::embed::Embedder;
 use crate::query::forms::{FORM_WEIGHT, other_forms};
 use crate::query::plan::{Intent, Plan, is_stopword};
 use crate::query::words::for_each_term;
+use crate::request::SearchError;
 use crate::store::{GenerationReader, LexicalField, LexicalTerm, Scored, StoredChunk};
 
 /// The constant of reciprocal rank fusion.

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::candidates::Candidate;
 use super::category;
-use crate::content::SearchRequest;
 use crate::query::Operators;
+use crate::request::SearchRequest;
 use crate::store::Chunk;
 use chartroom_protocol::index::SearchScope;
 

@@ -6,9 +6,9 @@ use chartroom_protocol::index::{
     GroupBy, RankingMode, ResultMode, SearchResult, SearchScope, StalenessBucket,
 };
 
-use crate::content::{SearchOutcome, SearchRequest};
 use crate::embed::{EmbedError, Embedder, Hashed, NoEmbedder};
 use crate::rank::search;
+use crate::request::{SearchOutcome, SearchRequest};
 use crate::sqlite::SqliteStore;
 use crate::store::{FileChange, FileRecord, FileStamp, VectorStore};
 

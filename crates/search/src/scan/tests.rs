@@ -8,7 +8,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::{compressed, merkle_root, scan};
-use crate::content::{Scan, ScanError, ScanOptions};
+use crate::scan::{Scan, ScanError, ScanOptions};
 use crate::store::Manifest;
 
 fn write(root: &Path, path: &str, text: &str) {

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 
-use crate::lifecycle::ChangedFiles;
-use crate::service::lock;
+use crate::mutex::lock;
+
+/// Files that differ from the last commit, relative to the root, or why they are not known.
+pub(crate) type ChangedFiles = Result<BTreeSet<String>, String>;
 
 /// How long an answer is good for.
 const FRESH: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::lease::process;
+use crate::process;
 
 /// How long a lock is waited for.
 pub(crate) const WAIT: Duration = Duration::from_millis(2000);

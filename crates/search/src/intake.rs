@@ -9,11 +9,11 @@ use chartroom_workspace::boundary::{Inside, ReadError};
 use chartroom_workspace::limits::INDEXED_FILE;
 use rayon::prelude::*;
 
-use super::build::BuildError;
-use crate::service::Core;
-use chartroom_search::content::{ParsedFile, ScanError, ScannedFile};
-use chartroom_search::embed::Embedder;
-use chartroom_search::store::{FileChange, FileRecord, FileStamp, GenerationWriter};
+use crate::chunk::{self, ParsedFile};
+use crate::embed::{EmbedError, Embedder};
+use crate::parser::Parser;
+use crate::scan::{ScanError, ScannedFile};
+use crate::store::{FileChange, FileRecord, FileStamp, GenerationWriter};
 
 /// A file changed less than this before it was read may change again without a new time stamp: its stamp is spoiled, so
 /// that the next scan looks at its bytes.
@@ -22,21 +22,36 @@ const RACY_NS: i128 = 50_000_000;
 const EMBED_TEXTS: usize = 256;
 
 /// A few files, ready for the store.
-pub(crate) struct Batch {
-    pub(crate) changes: Vec<FileChange>,
+pub struct Batch {
+    /// In the order of the files.
+    pub changes: Vec<FileChange>,
     /// Files that vanished or could not be read; they are left for the next sync.
-    pub(crate) skipped: u64,
+    pub skipped: u64,
     /// Files that the parser failed on: they are there by lines, without symbols.
-    pub(crate) unparsed: Vec<String>,
+    pub unparsed: Vec<String>,
+}
+
+/// Why nothing could be made of the files.
+#[derive(Debug, thiserror::Error)]
+pub enum IntakeError {
+    /// The root cannot be opened.
+    #[error(transparent)]
+    Root(#[from] ScanError),
+    /// The embedder failed.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
 }
 
 /// Reads, parses and embeds these files. One bad file never fails the rest; only the embedder can.
-pub(crate) fn changes_of(
-    core: &Core,
+///
+/// Text whose vector one of the `known` generations has is not embedded again.
+pub fn changes_of(
+    parser: &dyn Parser,
+    embedder: &dyn Embedder,
     root: &Path,
     files: &[ScannedFile],
     known: &[&dyn GenerationWriter],
-) -> Result<Batch, BuildError> {
+) -> Result<Batch, IntakeError> {
     let root = CanonicalRoot::open(root).map_err(|error| ScanError::Unreadable {
         path: root.display().to_string(),
         reason: error.to_string(),
@@ -51,7 +66,7 @@ pub(crate) fn changes_of(
                     return None;
                 }
             };
-            let parsed = (core.content.parse_file)(&*core.parser, &file.rel_path, &text);
+            let parsed = chunk::parse_file_with(parser, &file.rel_path, &text);
             Some((file.rel_path.clone(), stamp, parsed))
         })
         .collect();
@@ -59,7 +74,7 @@ pub(crate) fn changes_of(
     let skipped = (files.len() - parsed.len()) as u64;
     let unparsed =
         parsed.iter().filter(|(_, _, file)| file.unparsed).map(|(path, _, _)| path.clone()).collect();
-    let mut vectors = vectors_of(core, &parsed, known)?.into_iter();
+    let mut vectors = vectors_of(embedder, &parsed, known)?.into_iter();
     let changes = parsed
         .into_iter()
         .map(|(rel_path, stamp, file)| {
@@ -73,11 +88,11 @@ pub(crate) fn changes_of(
 
 /// One vector per chunk in order; none at all when the embedder makes none. Known text is not embedded again.
 fn vectors_of(
-    core: &Core,
+    embedder: &dyn Embedder,
     parsed: &[(String, FileStamp, ParsedFile)],
     known: &[&dyn GenerationWriter],
-) -> Result<Vec<Vec<f32>>, BuildError> {
-    if core.embedder.dimension() == 0 {
+) -> Result<Vec<Vec<f32>>, IntakeError> {
+    if embedder.dimension() == 0 {
         return Ok(Vec::new());
     }
     let chunks: Vec<_> = parsed.iter().flat_map(|(_, _, file)| &file.chunks).collect();
@@ -96,12 +111,12 @@ fn vectors_of(
         }
     }
     let missing: Vec<usize> = (0..chunks.len()).filter(|at| vectors[*at].is_none()).collect();
-    let texts: Vec<String> = missing.par_iter().map(|at| (core.content.embedded_text)(chunks[*at])).collect();
+    let texts: Vec<String> = missing.par_iter().map(|at| chunk::embedded_text(chunks[*at])).collect();
     let made: Vec<Vec<Vec<f32>>> = texts
         .par_chunks(EMBED_TEXTS)
         .map(|texts| {
             let texts: Vec<_> = texts.iter().map(String::as_str).collect();
-            embed(&*core.embedder, &texts)
+            embed(embedder, &texts)
         })
         .collect::<Result<_, _>>()?;
     for (at, vector) in missing.into_iter().zip(made.into_iter().flatten()) {
@@ -110,11 +125,11 @@ fn vectors_of(
     Ok(vectors.into_iter().flatten().collect())
 }
 
-fn embed(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, BuildError> {
+fn embed(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, IntakeError> {
     let vectors = embedder.embed(texts)?;
     if vectors.len() != texts.len() {
         let text = format!("{} vectors for {} texts", vectors.len(), texts.len());
-        return Err(chartroom_search::embed::EmbedError::Response(text).into());
+        return Err(EmbedError::Response(text).into());
     }
     Ok(vectors)
 }

@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{ToolError, list_codebases};
 use crate::service::IndexService;
+use crate::tools::{ToolError, list_codebases};
 
 /// The six tools, in their order. Their schemas are made once.
 pub fn definitions() -> &'static [ToolSpec] {
