@@ -123,6 +123,11 @@ impl Handler for FromServer {
             "experimental/serverStatus" => {
                 self.tell(Event::Status { params, at: Instant::now() }).await;
             }
+            // Solidity's: whether it had a compiler to look with. Without one it publishes that there is nothing wrong.
+            "custom/validation-job-status" => {
+                let params = said::health_of_validation(&params);
+                self.tell(Event::Status { params, at: Instant::now() }).await;
+            }
             "window/logMessage" | "window/showMessage" => {
                 let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
                 tracing::debug!(target: "chartroom::language_server", "{}", wire::shorten(message));
