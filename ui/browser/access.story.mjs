@@ -88,7 +88,10 @@ async function everyScreen(stage, view) {
   await page.keyboard.press('Escape')
   // A tab that was left open, of a session that is gone.
   const tabs = JSON.stringify({ open: ['gone'], active: 'gone' })
-  await page.evaluate(tabs => localStorage.setItem('chartroom.tabs', tabs), tabs)
+  await page.evaluate(tabs => {
+    localStorage.setItem('chartroom.tabs', tabs)
+    history.replaceState(null, '', '/')
+  }, tabs)
   await page.reload()
   await page.getByText('did not open').waitFor()
   await stage.axe(page, 'a session that is gone')

@@ -321,7 +321,7 @@ story('a failed turn says why, and the session goes on', 'real', async stage => 
 })
 
 story(
-  'the palette finds files, symbols and code, and puts their place into the message',
+  'the palette finds files, symbols and code, shows them and puts their place into the message',
   'real',
   async stage => {
     const real = await stage.real({
@@ -345,11 +345,18 @@ story(
     await hit.waitFor()
     check((await hit.innerText()).includes('export function renewKey'), 'a line of it is shown')
     await page.keyboard.press('Enter')
+    await page.locator('.place-line', { hasText: 'return age > 3600' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('renewKey')
+    await hit.waitFor()
+    await page.keyboard.press('Shift+Enter')
     equal(await box.inputValue(), '@src/keys.ts:1 ')
     await page.keyboard.press('Control+k')
     await page.keyboard.type('login.ts')
     await page.getByRole('option', { name: 'src/login.ts' }).first().waitFor()
-    await page.keyboard.press('Enter')
+    await page.keyboard.press('Shift+Enter')
     equal(await box.inputValue(), '@src/keys.ts:1 @src/login.ts ')
   },
 )

@@ -8,6 +8,13 @@ import { buildPage, launch, openSession, send, WORKSPACE } from './harness.mjs'
 
 const OUT = path.join(WORKSPACE, 'docs/pictures')
 const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } }
+/** Widths between the two, of the screens that have most to lose there: half a window, a phone on its side, 200 % zoom. */
+const BETWEEN = {
+  medium: { width: 820, height: 900 },
+  landscape: { width: 844, height: 390 },
+  zoom: { width: 720, height: 450 },
+}
+const AT_EVERY_WIDTH = ['conversation', 'permission', 'change']
 const words = process.argv.slice(2)
 
 const GRANTS = [
@@ -252,6 +259,8 @@ for (const [name, screen] of Object.entries(SCREENS)) {
     if (screen.only !== undefined && screen.only !== size) continue
     for (const colorScheme of ['light', 'dark']) await picture(name, screen, size, viewport, colorScheme)
   }
+  if (!AT_EVERY_WIDTH.includes(name)) continue
+  for (const [size, viewport] of Object.entries(BETWEEN)) await picture(name, screen, size, viewport, 'light')
 }
 await browser.close()
 
@@ -260,7 +269,7 @@ async function picture(name, screen, size, viewport, colorScheme) {
   screen.before?.(mock)
   // Made for attacks, not for show.
   mock.state.sessions.delete('s-hostile')
-  const phone = size === 'phone' ? { hasTouch: true, isMobile: true } : {}
+  const phone = ['phone', 'landscape'].includes(size) ? { hasTouch: true, isMobile: true } : {}
   const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce', ...phone })
   const page = await context.newPage()
   await page.goto(mock.url)

@@ -1,4 +1,4 @@
-// Runs the stories in real Chromium: `node ui/browser/run.mjs [--only=mock|real] [words of a name…]`.
+// Runs the stories in real Chromium: `node ui/browser/run.mjs [--only=mock|real] [--file=daily] [words of a name…]`.
 //
 // Prints each story's name with its outcome and fails loudly at the end if any failed. Nothing is tried twice.
 
@@ -6,10 +6,12 @@ import { readdir } from 'node:fs/promises'
 import { buildPage, launch, Stage, stories } from './harness.mjs'
 
 const words = process.argv.slice(2).filter(word => !word.startsWith('--'))
-const only = process.argv.find(word => word.startsWith('--only='))?.slice('--only='.length)
+const option = name => process.argv.find(word => word.startsWith(`--${name}=`))?.slice(name.length + 3)
+const [only, ofFile] = [option('only'), option('file')]
 
 for (const file of (await readdir(new URL('.', import.meta.url))).sort()) {
-  if (file.endsWith('.story.mjs')) await import(new URL(file, import.meta.url))
+  if (file.endsWith('.story.mjs') && file.startsWith(ofFile ?? ''))
+    await import(new URL(file, import.meta.url))
 }
 const chosen = stories.filter(
   story => words.every(word => story.name.includes(word)) && (only === undefined || story.needs === only),

@@ -5,8 +5,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 const WORDS =
   'The retry lives in the client: it tries **once**, waits for the token to be renewed and then gives the same answer again.'
 
+const PLACES = 'The retry is in `src/login.ts:4`, and src/keys.ts:40:2 renews the key.'
+
 export async function agent(session, turn, message) {
   const item = () => `${turn.turnId}:${turn.n++}:0`
+  if (message.includes('logged out')) throw new Error('Not logged in · Please run /login')
   if (message.includes('fail')) throw new Error('API overloaded: try again in a minute')
   if (message.includes('think')) {
     session.upsert({
@@ -22,7 +25,13 @@ export async function agent(session, turn, message) {
   if (message.includes('choose')) await askToChoose(session)
   if (turn.cancelled) return
   const big = message.includes('big')
-  const text = big ? bigMarkdown(200_000) : message.includes('long') ? `${WORDS} `.repeat(12) : WORDS
+  const text = message.includes('where')
+    ? PLACES
+    : big
+      ? bigMarkdown(200_000)
+      : message.includes('long')
+        ? `${WORDS} `.repeat(12)
+        : WORDS
   const pace = message.includes('slow') ? 120 : 15
   const step = big ? 700 : 14
   const base = { type: 'message', turnId: turn.turnId, itemId: item(), origin: 'agent' }

@@ -122,6 +122,12 @@ async function handle(state, root, request, response) {
     return json(201, { sessionId, cliType })
   }
   if (parts[1] === 'session' && parts[3] === 'context') return json(200, state.context)
+  if (parts[1] === 'session' && (parts[3] === 'title' || parts[3] === 'archive')) {
+    const session = state.sessions.get(parts[2])
+    if (!session) return fail(404, 'SESSION_NOT_FOUND', `there is no session ${parts[2]}`)
+    Object.assign(session.summary, body)
+    return json(200, {})
+  }
   if (parts[1] === 'session' && parts[3] === 'load') {
     const session = state.sessions.get(parts[2])
     if (!session) return fail(404, 'SESSION_NOT_FOUND', `there is no session ${parts[2]}`)
@@ -169,6 +175,10 @@ function projectRoute(state, { parts, route, url, body, request }, json, fail) {
   if (parts[3] === 'trust') {
     project.trusted = body.trusted
     return json(200, project)
+  }
+  if (parts[3] === 'file') {
+    const lines = Array.from({ length: 60 }, (_, n) => `line ${n + 1} of ${url.searchParams.get('path')}`)
+    return json(200, { path: url.searchParams.get('path'), firstLine: 1, lines, totalLines: lines.length })
   }
   const query = url.searchParams.get('query') ?? ''
   return json(200, { files: FILES.filter(file => file.includes(query)), truncated: false })

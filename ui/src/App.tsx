@@ -11,9 +11,9 @@ import {
   sidebarWidth,
   theme,
 } from './store/settings'
+import { dialogOpen, onTyping } from './typing'
 import { ConnectionBar } from './views/ConnectionBar'
 import { Conversation } from './views/Conversation'
-import { dialogOpen } from './views/Dialog'
 import { AddProjectDialog } from './views/dialogs/AddProjectDialog'
 import { Palette } from './views/dialogs/Palette'
 import { PlaceDialog } from './views/dialogs/PlaceDialog'
@@ -25,52 +25,93 @@ import { Sidebar } from './views/Sidebar'
 import { NoSession, SignedOut } from './views/screens'
 import { TabBar } from './views/TabBar'
 import { Welcome } from './views/Welcome'
+import { watchAddress } from './views/watchAddress'
 import { watchAttention } from './views/watchAttention'
+import { printConversation } from './views/wholeConversation'
 
 const PHONE = '(max-width: 600px)'
+/** Below this there is no room for the inspector beside the conversation. */
+const MEDIUM = '(max-width: 1000px)'
+
+type Panel = 'sidebar' | 'inspector'
 
 export function App() {
   const owners = createOwners()
-  const { conversations, intents, lists, projects, server, sessions, tabs } = owners
+  const { conversations, intents, lists, notices, projects, server, sessions, tabs } = owners
   const [palette, setPalette] = createSignal(false)
+  const [searched, setSearched] = createSignal('')
   const [adding, setAdding] = createSignal(false)
-  const phone = matchMedia(PHONE)
-  // On the phone the panels are sheets over the conversation, so they start closed.
-  const [sheet, setSheet] = createSignal<'sidebar' | 'inspector' | undefined>()
-  const [narrow, setNarrow] = createSignal(phone.matches)
-  const onWidth = () => setNarrow(phone.matches)
+  const [phone, medium] = [matchMedia(PHONE), matchMedia(MEDIUM)]
+  // Where there is no room beside the conversation a panel is a sheet over it, so it starts closed.
+  const [sheet, setSheet] = createSignal<Panel | undefined>()
+  const [sheets, setSheets] = createSignal({ sidebar: phone.matches, inspector: medium.matches })
+  const onWidth = () => setSheets({ sidebar: phone.matches, inspector: medium.matches })
+  const shownSheet = () => {
+    const panel = sheet()
+    return panel && sheets()[panel] ? panel : undefined
+  }
 
-  const showSidebar = () => (narrow() ? sheet() === 'sidebar' : sidebarOpen())
+  const showSidebar = () => (sheets().sidebar ? sheet() === 'sidebar' : sidebarOpen())
   // Without a session there is nothing to inspect, and the room is better left to the page.
   const showInspector = () =>
-    tabs.active() !== undefined && (narrow() ? sheet() === 'inspector' : inspectorOpen())
-  const toggle = (panel: 'sidebar' | 'inspector') => {
-    if (narrow()) setSheet(open => (open === panel ? undefined : panel))
+    tabs.active() !== undefined && (sheets().inspector ? sheet() === 'inspector' : inspectorOpen())
+  const toggle = (panel: Panel) => {
+    if (sheets()[panel]) setSheet(open => (open === panel ? undefined : panel))
     else if (panel === 'sidebar') setSidebarOpen(open => !open)
     else setInspectorOpen(open => !open)
   }
 
+  const shown = () => {
+    const active = tabs.active()
+    return active === undefined ? undefined : conversations.session(active)
+  }
+  const find = () => {
+    intents.setFinding(true)
+    document.querySelector<HTMLElement>('.find-bar input')?.focus()
+  }
+  /** Prints the whole conversation: what is not in the page yet is read before. */
+  const print = () => {
+    const session = shown()
+    if (session) void notices.attempt('It cannot be printed', () => printConversation(owners, session))
+  }
+
   const onKey = (event: KeyboardEvent) => {
     const control = event.ctrlKey || event.metaKey
+    if (dialogOpen() && !(control && event.key.toLowerCase() === 'k')) return
     if (control && event.key.toLowerCase() === 'k') setPalette(open => !open)
     else if (control && event.key.toLowerCase() === 'b') toggle('sidebar')
     else if (control && event.key.toLowerCase() === 'i' && !event.shiftKey) toggle('inspector')
+    else if (control && event.key.toLowerCase() === 'f' && tabs.active() && !event.shiftKey) find()
+    else if (control && event.key.toLowerCase() === 'p' && tabs.active() && !event.shiftKey) print()
+    else if (event.shiftKey && (control || event.altKey) && event.code === 'KeyT') tabs.reopen()
     else if (event.altKey && event.code === 'BracketLeft') tabs.step(-1)
     else if (event.altKey && event.code === 'BracketRight') tabs.step(1)
     else if (event.altKey && event.key.toLowerCase() === 'w') {
       const active = tabs.active()
       if (active) tabs.close(active)
-    } else if (event.key === 'Escape' && sheet() && !event.defaultPrevented && !dialogOpen())
+    } else if (event.key === 'F2' && !event.defaultPrevented && tabs.active() && !dialogOpen())
+      intents.askName(tabs.active())
+    else if (event.key === 'Escape' && shownSheet() && !event.defaultPrevented && !dialogOpen())
       setSheet(undefined)
     else return
     event.preventDefault()
+  }
+
+  // After every other key of the page: with Alt a number may be the answer to a question.
+  const onLast = (event: KeyboardEvent) => {
+    if (event.altKey && /^Digit[1-9]$/.test(event.code) && !event.defaultPrevented && !dialogOpen()) {
+      tabs.selectAt(Number(event.code.slice(5)))
+      event.preventDefault()
+    } else onTyping(event)
   }
 
   onMount(() => {
     server.connection.start()
     void lists.refresh()
     document.addEventListener('keydown', onKey)
+    window.addEventListener('keydown', onLast)
     phone.addEventListener('change', onWidth)
+    medium.addEventListener('change', onWidth)
     const wake = () => {
       if (!document.hidden) server.connection.retryNow()
     }
@@ -78,7 +119,9 @@ export function App() {
     onCleanup(() => {
       document.removeEventListener('keydown', onKey)
       document.removeEventListener('visibilitychange', wake)
+      window.removeEventListener('keydown', onLast)
       phone.removeEventListener('change', onWidth)
+      medium.removeEventListener('change', onWidth)
     })
   })
 
@@ -95,46 +138,62 @@ export function App() {
     document.documentElement.style.setProperty('--sidebar-width', `${sidebarWidth()}px`)
   })
   watchAttention(owners)
+  watchAddress(owners, query => {
+    setSearched(query)
+    setPalette(true)
+  })
 
   return (
     <OwnersProvider value={owners}>
       <Switch
         fallback={
-          <div class="page" classList={{ 'no-sidebar': !showSidebar(), 'no-inspector': !showInspector() }}>
-            <Show when={narrow() && sheet()}>
-              <button
-                type="button"
-                class="scrim"
-                aria-label="Close the panel"
-                onClick={() => setSheet(undefined)}
-              />
-            </Show>
-            <Show when={showSidebar()}>
-              <Sidebar
-                onAdd={() => setAdding(true)}
-                onPalette={() => setPalette(true)}
-                onChosen={() => setSheet(undefined)}
-              />
-            </Show>
-            <div class="middle">
-              <TabBar onSidebar={() => toggle('sidebar')} onInspector={() => toggle('inspector')} />
-              <ConnectionBar />
-              <Show
-                when={tabs.active()}
-                keyed
-                fallback={
-                  <Show when={projects.list.length > 0} fallback={<Welcome onAdd={() => setAdding(true)} />}>
-                    <NoSession />
-                  </Show>
-                }
-              >
-                {sessionId => <Conversation session={conversations.session(sessionId)} />}
+          <>
+            <button
+              type="button"
+              class="skip-link"
+              onClick={() => document.querySelector<HTMLElement>('.rows, .screen')?.focus()}
+            >
+              To the conversation
+            </button>
+            <div class="page" classList={{ 'no-sidebar': !showSidebar(), 'no-inspector': !showInspector() }}>
+              <Show when={shownSheet()}>
+                <button
+                  type="button"
+                  class="scrim"
+                  aria-label="Close the panel"
+                  onClick={() => setSheet(undefined)}
+                />
+              </Show>
+              <Show when={showSidebar()}>
+                <Sidebar
+                  onAdd={() => setAdding(true)}
+                  onPalette={() => setPalette(true)}
+                  onChosen={() => setSheet(undefined)}
+                />
+              </Show>
+              <div class="middle">
+                <TabBar onSidebar={() => toggle('sidebar')} onInspector={() => toggle('inspector')} />
+                <ConnectionBar />
+                <Show
+                  when={tabs.active()}
+                  keyed
+                  fallback={
+                    <Show
+                      when={projects.list.length > 0}
+                      fallback={<Welcome onAdd={() => setAdding(true)} />}
+                    >
+                      <NoSession />
+                    </Show>
+                  }
+                >
+                  {sessionId => <Conversation session={conversations.session(sessionId)} />}
+                </Show>
+              </div>
+              <Show when={showInspector()}>
+                <Inspector />
               </Show>
             </div>
-            <Show when={showInspector()}>
-              <Inspector />
-            </Show>
-          </div>
+          </>
         }
       >
         <Match when={server.unauthorized() && !server.everConnected()}>
@@ -142,7 +201,16 @@ export function App() {
         </Match>
       </Switch>
       <Show when={palette()}>
-        <Palette onClose={() => setPalette(false)} onAdd={() => setAdding(true)} onToggle={toggle} />
+        <Palette
+          query={searched()}
+          onClose={() => {
+            setPalette(false)
+            setSearched('')
+          }}
+          onAdd={() => setAdding(true)}
+          onToggle={toggle}
+          onPrint={print}
+        />
       </Show>
       <Show when={adding()}>
         <AddProjectDialog onClose={() => setAdding(false)} />

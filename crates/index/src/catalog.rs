@@ -6,6 +6,7 @@
 
 mod entry;
 mod load;
+pub(crate) mod lock;
 mod merge;
 mod reconcile;
 mod writer;

@@ -5,6 +5,7 @@
 //! another server, however slow it is.
 
 mod owners;
+pub(crate) mod process;
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,8 +16,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use chartroom_protocol::index::{ActiveMutation, ManageAction};
 use serde::{Deserialize, Serialize};
 
-use crate::file_lock::{FileLock, LockError, WAIT};
-use crate::process;
+use crate::catalog::lock::{FileLock, LockError, WAIT};
 
 pub(crate) use owners::{Owner, Owners};
 

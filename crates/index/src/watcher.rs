@@ -19,8 +19,7 @@ use notify::{ErrorKind, EventKind, RecursiveMode};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::core::Core;
-use crate::mutex::lock;
+use crate::service::{Core, lock};
 use crate::sync::{self, Purpose};
 use folders::{is_quiet, watched_folders};
 
@@ -274,8 +273,8 @@ async fn settle(core: Weak<Core>, watches: Weak<Shared>, events: FileEvents) -> 
 
 /// Whether the gates let this runtime answer from (and so write to) this index.
 pub(crate) fn may_sync(core: &Core, root: &str) -> bool {
-    use crate::core::GateFacts;
     use crate::gates::{self, EntryState, FingerprintGate, Verdict};
+    use crate::service::GateFacts;
     let view = core.view();
     let info = view.doc.codebases.get(root);
     let verdict = gates::decide(

@@ -15,7 +15,16 @@ export function createIntents() {
   /** Text that something else than the keyboard puts into the message being written. */
   const [inserted, setInserted] = createSignal<{ text: string } | undefined>()
 
+  /** A turn that an address leads to. */
+  const [turnShown, setTurnShown] = createSignal<{ turnId: string } | undefined>()
+  /** The conversation is searched. */
+  const [finding, setFinding] = createSignal(false)
+
   return {
+    turnShown,
+    showTurn: (turnId: string | undefined) => setTurnShown(turnId === undefined ? undefined : { turnId }),
+    finding,
+    setFinding,
     trustAsked,
     askTrust,
     renaming,

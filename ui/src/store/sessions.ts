@@ -4,6 +4,7 @@ import { batch } from 'solid-js'
 import { createStore } from 'solid-js/store'
 import * as api from '../api'
 import type { Project, SessionSummary } from '../protocol'
+import { awaitComposer } from '../typing'
 import type { Owners } from './owners'
 import { setLastAgent } from './settings'
 
@@ -43,6 +44,7 @@ export function createSessions(others: Pick<Owners, 'intents' | 'notices' | 'pro
   /** Starts a session and shows it. */
   async function create(project: Project, cliType: string): Promise<void> {
     setLastAgent(cliType)
+    const stopWaiting = awaitComposer()
     try {
       const { sessionId } = await api.createSession({ cliType, projectDir: project.path })
       await refresh(project.projectId)
@@ -53,6 +55,8 @@ export function createSessions(others: Pick<Owners, 'intents' | 'notices' | 'pro
         return
       }
       others.notices.notify(`The session could not be started: ${(error as Error).message}`, 'error')
+    } finally {
+      stopWaiting()
     }
   }
 

@@ -1,17 +1,32 @@
 // Markdown in blocks. A finished block never changes; only the last one is read again while a reply streams.
 //
 // Raw HTML in a reply is shown as text, links other than http(s) and mailto are shown as text, images are shown
-// as links: nothing a model writes can run, load or lead anywhere by itself. DOMPurify checks the result again.
+// as links: nothing a model writes can run, load or lead anywhere by itself. DOMPurify checks the result again. Places of
+// files, which we link ourselves, lead to a view of this page.
 
 import DOMPurify from 'dompurify'
 import { Marked, type Token, type Tokens } from 'marked'
 import remend from 'remend'
+import { addressOfPlace, FIRST_PLACE, nextPlace, partsOf } from './places'
 
 export type Block =
   | { kind: 'code'; raw: string; language: string; text: string }
   | { kind: 'html'; raw: string }
 
 const marked = new Marked({
+  extensions: [
+    {
+      name: 'place',
+      level: 'inline',
+      start: nextPlace,
+      tokenizer(source) {
+        const match = FIRST_PLACE.exec(source)
+        const href = match && addressOfPlace(match[1] ?? '', match[2] ?? '1')
+        return match && href ? { type: 'place', raw: match[0], href } : undefined
+      },
+      renderer: ({ raw, href }) => placeLink(href, escapeHtml(raw)),
+    },
+  ],
   gfm: true,
   breaks: false,
   renderer: {
@@ -25,8 +40,17 @@ const marked = new Marked({
       const label = escapeHtml(text || href)
       return isSafeLink(href) ? anchor(href, label) : label
     },
+    codespan({ text }) {
+      const code = `<code>${escapeHtml(text)}</code>`
+      const [place, ...more] = partsOf(text)
+      return place?.href && more.length === 0 ? placeLink(place.href, code) : code
+    },
     // A checkbox of a task list, as a sign: an input would be in the way of the keyboard.
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
+    listitem(item) {
+      const inner = this.parser.parse(item.tokens)
+      return item.task ? `<li class="task">${inner}</li>\n` : `<li>${inner}</li>\n`
+    },
   },
 })
 
@@ -45,6 +69,10 @@ function anchor(href: string, inner: string, title?: string | null): string {
   return `<a href="${escapeHtml(href)}"${named} target="_blank" rel="noopener noreferrer">${inner}</a>`
 }
 
+function placeLink(href: string, inner: string): string {
+  return `<a href="${escapeHtml(href)}" class="place">${inner}</a>`
+}
+
 function isSafeLink(href: string): boolean {
   return /^(https?:\/\/|mailto:)/i.test(href)
 }
@@ -60,12 +88,17 @@ const TAGS =
 const purify = DOMPurify()
 purify.setConfig({
   ALLOWED_TAGS: TAGS.split(' '),
-  ALLOWED_ATTR: ['href', 'target', 'rel', 'title', 'start', 'align'],
-  ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
+  ALLOWED_ATTR: ['href', 'target', 'rel', 'title', 'start', 'align', 'class'],
+  ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:|#\/file\/)/i,
   // These are no addresses; without this they would have to look like one, and a link would lead away from the page.
   ADD_URI_SAFE_ATTR: ['target', 'rel', 'start', 'align'],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
+})
+
+// Of classes there is ours only.
+purify.addHook('uponSanitizeAttribute', (_node, attribute) => {
+  if (attribute.attrName === 'class') attribute.keepAttr = ['task', 'place'].includes(attribute.attrValue)
 })
 
 /** The block as HTML that is safe to show. `open` closes what a streaming block has not closed yet. */

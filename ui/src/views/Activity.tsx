@@ -1,7 +1,7 @@
 // What a session is doing, above its composer; and what stands there before anything was said.
 
 import { createMemo, createSignal, Match, onCleanup, Show, Switch } from 'solid-js'
-import { useProjects } from '../store/owners'
+import { useProjects, useServer } from '../store/owners'
 import type { Session } from '../store/session'
 import { elapsed } from '../text/format'
 
@@ -49,8 +49,10 @@ export function Activity(props: { session: Session }) {
 
 /** How long the running turn has taken. Not read out: it would be, every second. */
 function Since(props: { session: Session }) {
+  const server = useServer()
   const [now, setNow] = createSignal(Date.now())
-  const clock = setInterval(() => setNow(Date.now()), 1000)
+  // Nobody knows how long it works while the server does not answer.
+  const clock = setInterval(() => server.status() === 'connected' && setNow(Date.now()), 1000)
   onCleanup(() => clearInterval(clock))
   const began = createMemo(() => beginningOf(props.session))
   return (

@@ -13,9 +13,9 @@ import {
   useSessions,
 } from '../store/owners'
 import type { Session } from '../store/session'
+import { dialogOpen, setComposer } from '../typing'
 import { chosenOption } from './chosenOption'
 import { commandsFor, complete, filesFor, type Suggestion, type Trigger, triggerAt } from './completion'
-import { dialogOpen } from './Dialog'
 import { Icon } from './Icon'
 import { type Attachment, attach, imageFiles, MAX_IMAGES } from './images'
 import { Menu } from './Menu'
@@ -32,7 +32,7 @@ const drafts = {
   },
 }
 
-export function Composer(props: { session: Session }) {
+export function Composer(props: { session: Session; onSent(): void }) {
   const conversations = useConversations()
   const intents = useIntents()
   const notices = useNotices()
@@ -55,6 +55,7 @@ export function Composer(props: { session: Session }) {
 
   createEffect(() => drafts.set(sessionId, text()))
   onMount(() => {
+    if (area) onCleanup(setComposer(area, typed => setText(text => text + typed)))
     if (matchMedia('(hover: hover)').matches && !dialogOpen()) area?.focus()
   })
 
@@ -103,6 +104,7 @@ export function Composer(props: { session: Session }) {
     setText('')
     setImages([])
     setTrigger(undefined)
+    props.onSent()
     const wire = attached.map(attachment => attachment.image)
     sent = sent
       .then(() => conversations.send(sessionId, message, wire))
@@ -138,6 +140,23 @@ export function Composer(props: { session: Session }) {
   document.addEventListener('keydown', onEscape)
   onCleanup(() => document.removeEventListener('keydown', onEscape))
 
+  /** What was said before, by arrows from an empty message: to say it again, or in better words. */
+  let recalled: { text: string; back: number } | undefined
+  const recall = (step: number): boolean => {
+    if (text() !== (recalled?.text ?? '')) recalled = undefined
+    if (text() !== '' && !recalled) return false
+    const back = (recalled?.back ?? 0) + step
+    const said = [...props.session.log.items.values()].flatMap(item =>
+      item.type === 'message' && item.origin === 'user' ? [item.content] : [],
+    )
+    const words = back === 0 ? '' : said.at(-back)
+    if (back < 0 || words === undefined) return recalled !== undefined
+    recalled = back === 0 ? undefined : { text: words, back }
+    setText(words)
+    queueMicrotask(() => area?.setSelectionRange(words.length, words.length))
+    return true
+  }
+
   const onKey = (event: KeyboardEvent) => {
     const offered = suggestions()
     if (offered.length > 0) {
@@ -158,6 +177,10 @@ export function Composer(props: { session: Session }) {
         setTrigger(undefined)
         return
       }
+    }
+    if ((event.key === 'ArrowUp' || event.key === 'ArrowDown') && recall(event.key === 'ArrowUp' ? 1 : -1)) {
+      event.preventDefault()
+      return
     }
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
       event.preventDefault()

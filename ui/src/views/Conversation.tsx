@@ -5,14 +5,16 @@
 
 import { createEffect, createSignal, Match, on, onCleanup, onMount, Show, Switch } from 'solid-js'
 import { Virtualizer, type VirtualizerHandle } from 'virtua/solid'
-import { useConversations } from '../store/owners'
+import { useConversations, useIntents, useSessions } from '../store/owners'
 import type { Session } from '../store/session'
 import { Activity, Blank } from './Activity'
 import { Composer } from './Composer'
 import { createEarlier, Earlier } from './Earlier'
+import { FindBar } from './FindBar'
 import { Icon } from './Icon'
 import { Item } from './items/Item'
 import { TurnEnd } from './items/TurnEnd'
+import { agentName } from './marks'
 import { Questions } from './Questions'
 import { Queue } from './Queue'
 import { SessionFailure } from './screens'
@@ -26,8 +28,16 @@ const WHEEL_MS = 200
 
 export function Conversation(props: { session: Session }) {
   const failure = () => (props.session.rows().length === 0 ? props.session.failure() : undefined)
+  const [rows, setRows] = createSignal<RowsHandle | undefined>()
+  const intents = useIntents()
+  const sessions = useSessions()
   return (
     <main class="conversation">
+      <h1 class="visually-hidden">{sessions.titleOf(props.session.sessionId)}</h1>
+      <Announcement session={props.session} />
+      <Show when={intents.finding()}>
+        <FindBar session={props.session} onShow={key => void rows()?.toRow(key)} />
+      </Show>
       <Switch>
         <Match when={failure()}>
           {message => <SessionFailure session={props.session} message={message()} />}
@@ -38,7 +48,7 @@ export function Conversation(props: { session: Session }) {
           </div>
         </Match>
         <Match when={true}>
-          <Rows session={props.session} />
+          <Rows session={props.session} ref={setRows} />
         </Match>
       </Switch>
       <Show when={!failure()}>
@@ -46,14 +56,43 @@ export function Conversation(props: { session: Session }) {
           <Activity session={props.session} />
           <Questions session={props.session} />
           <Queue session={props.session} />
-          <Composer session={props.session} />
+          <Composer session={props.session} onSent={() => rows()?.toEnd()} />
         </div>
       </Show>
     </main>
   )
 }
 
-function Rows(props: { session: Session }) {
+/** Tells who listens instead of looking when the agent has answered, and when it asks. */
+function Announcement(props: { session: Session }) {
+  const sessions = useSessions()
+  const agent = () => agentName(sessions.known[props.session.sessionId]?.cliType)
+  const [said, setSaid] = createSignal('')
+  createEffect(
+    on(
+      () => props.session.state().state,
+      (state, before) => {
+        if (state === 'needs_you') setSaid(`${agent()} needs you`)
+        else if (state === 'open' && before === 'working') setSaid(`${agent()} has answered`)
+        else if (state === 'working') setSaid('')
+      },
+    ),
+  )
+  return (
+    <p class="visually-hidden" aria-live="polite">
+      {said()}
+    </p>
+  )
+}
+
+/** What the rest of the conversation asks of its rows. */
+export interface RowsHandle {
+  toEnd(): void
+  /** Brings a row into sight; reads earlier ones until it is there. */
+  toRow(key: string): Promise<void>
+}
+
+function Rows(props: { session: Session; ref(handle: RowsHandle | undefined): void }) {
   const conversations = useConversations()
   let scroller: HTMLElement | undefined
   let inner: HTMLDivElement | undefined
@@ -64,6 +103,7 @@ function Rows(props: { session: Session }) {
 
   const toEnd = () => {
     setFollowing(true)
+    endOpened()
     // Not by the list's own scrollToIndex: it goes on correcting for a moment and would take the list out of the
     // reader's hand. What is measured later moves the end, and the observer below follows it.
     if (scroller) scroller.scrollTop = scroller.scrollHeight
@@ -79,6 +119,7 @@ function Rows(props: { session: Session }) {
   const fromEnd = () => (scroller ? scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight : 0)
   const letGo = () => {
     if (!following()) return
+    endOpened()
     setSeen(props.session.rows().length)
     setFollowing(false)
   }
@@ -95,11 +136,29 @@ function Rows(props: { session: Session }) {
     letGo()
     takeUpSoon()
   }
-  // Who opens something in a row reads that row: it stays where it is, and what it opens grows below it.
+  // Who opens something in a row reads that row: it stays where it is. The end is followed on from the next thing that
+  // the agent says, unless that would push the row out of sight.
+  let opened: { row: Element; seq: number | undefined } | undefined
+  /** What was opened has moved the end out of sight. */
+  const [away, setAway] = createSignal(false)
+  const endOpened = () => {
+    opened = undefined
+    setAway(false)
+  }
   const onClick = (event: MouseEvent) => {
-    if (!(event.target as Element).closest('[aria-expanded], .fold-button')) return
-    letGo()
-    takeUpSoon()
+    const row = (event.target as Element).closest('[aria-expanded], .fold-button')
+    if (row && following()) opened = { row, seq: props.session.log.seq }
+  }
+  const followOn = () => {
+    if (!following() || !scroller) return
+    if (opened) {
+      const { row, seq } = opened
+      if (seq === props.session.log.seq) return setAway(fromEnd() >= NEAR_END_PX)
+      const top = row.getBoundingClientRect().top - scroller.getBoundingClientRect().top
+      endOpened()
+      if (row.isConnected && top - fromEnd() < 0) return letGo()
+    }
+    scroller.scrollTop = scroller.scrollHeight
   }
   const onScroll = () => {
     if (!scroller) return
@@ -107,6 +166,7 @@ function Rows(props: { session: Session }) {
     lastTop = scroller.scrollTop
     const byHand = performance.now() - lastMove < HAND_MS
     if (fromEnd() < NEAR_END_PX) {
+      endOpened()
       // The first step up is still near the end.
       if (!up || !byHand) setFollowing(true)
     } else if (up && byHand) letGo()
@@ -125,16 +185,35 @@ function Rows(props: { session: Session }) {
     goingUp = false
   }
 
+  const toRow = async (key: string) => {
+    const find = () => props.session.rows().findIndex(row => row.key === key)
+    let came = true
+    while (find() < 0 && came && props.session.earlier() !== undefined) came = await earliness.load()
+    const index = find()
+    if (index < 0) return
+    letGo()
+    handle()?.scrollToIndex(index, { align: 'center' })
+  }
+  const intents = useIntents()
+  createEffect(
+    on(intents.turnShown, shown => {
+      if (!shown) return
+      intents.showTurn(undefined)
+      // The list has its first rows in the next frame.
+      requestAnimationFrame(() => void toRow(`turn ${shown.turnId}`))
+    }),
+  )
+
   onMount(() => {
+    props.ref({ toEnd, toRow })
+    onCleanup(() => props.ref(undefined))
     toEnd()
-    const follow = new ResizeObserver(() => {
-      if (following() && scroller) scroller.scrollTop = scroller.scrollHeight
-    })
+    const follow = new ResizeObserver(followOn)
     if (inner) follow.observe(inner)
     if (scroller) follow.observe(scroller)
     onCleanup(() => follow.disconnect())
   })
-  createEffect(on(props.session.rows, () => following() && queueMicrotask(toEnd), { defer: true }))
+  createEffect(on(props.session.rows, () => queueMicrotask(followOn), { defer: true }))
 
   return (
     <div class="rows-frame">
@@ -178,7 +257,7 @@ function Rows(props: { session: Session }) {
           </Virtualizer>
         </div>
       </section>
-      <Show when={!following()}>
+      <Show when={!following() || away()}>
         <button type="button" class="pill" onClick={toEnd}>
           <Icon name="down" size={14} /> {unseen() > 0 ? `${unseen()} new` : 'To the end'}
         </button>

@@ -8,7 +8,11 @@ import { Icon } from './Icon'
 const SAID_MS = 1500
 
 /** `text` may be made when it is asked for; with `icon` there is only a sign, and the label is its name. */
-export function CopyButton(props: { text: string | (() => string); label?: string; icon?: boolean }) {
+export function CopyButton(props: {
+  text: string | (() => string)
+  label?: string
+  icon?: boolean | 'link'
+}) {
   const notices = useNotices()
   const [copied, setCopied] = createSignal(false)
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -29,7 +33,11 @@ export function CopyButton(props: { text: string | (() => string); label?: strin
       title={props.icon ? label() : undefined}
       onClick={() => void copy()}
     >
-      {props.icon ? <Icon name={copied() ? 'check' : 'copy'} size={14} /> : label()}
+      {props.icon ? (
+        <Icon name={copied() ? 'check' : props.icon === 'link' ? 'link' : 'copy'} size={14} />
+      ) : (
+        label()
+      )}
     </button>
   )
 }

@@ -1,14 +1,21 @@
 // A modal dialog: the browser's own element keeps the focus inside, gives it back, and closes on Escape.
 // Keys of the page below are not meant while one is open.
 
-import { type JSX, onMount, Show } from 'solid-js'
-
-/** Whether a dialog lies above the page: then Escape is its own. */
-export const dialogOpen = () => document.querySelector('dialog[open]') !== null
+import { type JSX, onCleanup, onMount, Show } from 'solid-js'
+import { returnFocus } from '../typing'
 
 export function Dialog(props: { label: string; class?: string; onClose(): void; children: JSX.Element }) {
   let dialog: HTMLDialogElement | undefined
   onMount(() => dialog?.showModal())
+  onCleanup(() => {
+    // Chromium gives the focus back to a field, and sometimes the field then takes no letters until it is focused anew.
+    const field = document.activeElement
+    if (field instanceof HTMLTextAreaElement) {
+      field.blur()
+      field.focus()
+    }
+    returnFocus()
+  })
   return (
     <dialog
       ref={dialog}

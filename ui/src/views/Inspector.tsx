@@ -11,6 +11,7 @@ import type {
   ServerState,
   ServerStatus,
 } from '../protocol'
+import { addressOf } from '../store/address'
 import { useConversations, useNotices, useProjects, useTabs } from '../store/owners'
 import type { Session } from '../store/session'
 import { cost, count, plural, shortPath } from '../text/format'
@@ -250,14 +251,15 @@ function codebaseSize(codebase: ListedCodebase): string {
 function Changed(props: { session: Session; root: string | undefined }) {
   const files = createMemo(() => {
     props.session.rows()
-    const sums = new Map<string, { added: number; removed: number }>()
+    const sums = new Map<string, { added: number; removed: number; line: number }>()
     for (const item of props.session.log.items.values()) {
       if (item.type !== 'tool_call' || item.status !== 'complete' || item.toolOutputIsError) continue
       if (kindOf(item.toolName, item.detail, item.toolArguments) !== 'edit') continue
       for (const diff of diffsOf(item)) {
         const path = shortPath(diff.path, props.root)
         const sum = sums.get(path) ?? { added: 0, removed: 0 }
-        sums.set(path, { added: sum.added + diff.added, removed: sum.removed + diff.removed })
+        const line = diff.hunks[0]?.newStart ?? 1
+        sums.set(path, { added: sum.added + diff.added, removed: sum.removed + diff.removed, line })
       }
     }
     return [...sums].sort(([a], [b]) => a.localeCompare(b))
@@ -269,7 +271,9 @@ function Changed(props: { session: Session; root: string | undefined }) {
         <For each={files()} fallback={<li class="quiet small-text">Nothing yet.</li>}>
           {([path, sum]) => (
             <li>
-              <PathName path={path} />
+              <a class="place" href={addressOf({ kind: 'file', path, line: Math.max(1, sum.line) })}>
+                <PathName path={path} />
+              </a>
               <Counts added={sum.added} removed={sum.removed} />
             </li>
           )}

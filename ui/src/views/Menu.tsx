@@ -12,6 +12,19 @@ export interface MenuEntry {
   chosen?: boolean
 }
 
+/** How near to the window's edge a menu may come. */
+const EDGE_PX = 8
+
+/** Moves a menu that would leave the window back into it. */
+function keepInside(list: HTMLElement): void {
+  list.style.maxHeight = `${innerHeight - 2 * EDGE_PX}px`
+  const { left, right, top, bottom } = list.getBoundingClientRect()
+  const by = (low: number, high: number, size: number) =>
+    low < EDGE_PX ? EDGE_PX - low : high > size - EDGE_PX ? Math.max(EDGE_PX - low, size - EDGE_PX - high) : 0
+  const [x, y] = [by(left, right, innerWidth), by(top, bottom, innerHeight)]
+  if (x !== 0 || y !== 0) list.style.translate = `${x}px ${y}px`
+}
+
 export function Menu(props: {
   label: string
   button: JSX.Element
@@ -65,6 +78,7 @@ export function Menu(props: {
     if (!open()) return
     document.addEventListener('pointerdown', outside)
     onCleanup(() => document.removeEventListener('pointerdown', outside))
+    if (list) keepInside(list)
     const chosen = list?.querySelector<HTMLButtonElement>('[aria-checked=true]')
     ;(chosen ?? items()[0])?.focus()
   })

@@ -7,6 +7,7 @@ import { createEffect, createSignal, type JSX, Match, on, onCleanup, onMount, Sh
 import type { AnswerParams, Question } from '../protocol'
 import { useConversations, useNotices, useServer } from '../store/owners'
 import type { Session } from '../store/session'
+import { returnFocus } from '../typing'
 import { ChoiceForm } from './ChoiceForm'
 import { Permission } from './Permission'
 
@@ -76,6 +77,7 @@ function QuestionPanel(props: {
     if (empty) panel?.focus({ preventScroll: true })
   }
   onMount(takeFocus)
+  onCleanup(returnFocus)
   createEffect(on(() => props.question.questionId, takeFocus, { defer: true }))
   return (
     <section class="question" aria-label="The agent needs you" tabIndex={-1} ref={panel}>

@@ -16,7 +16,7 @@ import { setSidebarWidth, sidebarWidth } from '../store/settings'
 import { relativeTime } from '../text/format'
 import { Icon } from './Icon'
 import { Menu } from './Menu'
-import { AgentMark, StateDot } from './marks'
+import { AgentMark, StateDot, UnreadDot } from './marks'
 
 const FIRST_SHOWN = 12
 
@@ -200,16 +200,20 @@ function SessionEntry(props: { session: SessionSummary; now: number; onChosen():
           props.onChosen()
         }}
         onKeyDown={event => {
-          if (event.key === 'F2' && !props.session.discovered) intents.askName(sessionId())
+          if (event.key !== 'F2') return
+          event.preventDefault()
+          if (!props.session.discovered) intents.askName(sessionId())
         }}
       >
         <AgentMark cliType={props.session.cliType} />
         <span class="ellipsis">{sessions.titleOf(sessionId())}</span>
         <Show
-          when={state() !== 'open'}
+          when={state() !== 'open' || tabs.isUnread(sessionId())}
           fallback={<time class="quiet">{relativeTime(props.session.lastActivity, props.now)}</time>}
         >
-          <StateDot state={state()} />
+          <Show when={state() === 'open'} fallback={<StateDot state={state()} />}>
+            <UnreadDot />
+          </Show>
         </Show>
       </button>
       {/* What was found outside is not ours to name until it is opened here. */}

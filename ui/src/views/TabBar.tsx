@@ -4,7 +4,7 @@ import { createEffect, createMemo, createSignal, For, Show } from 'solid-js'
 import { stateName } from '../store/attention'
 import { useConversations, useIntents, useProjects, useServer, useSessions, useTabs } from '../store/owners'
 import { Icon } from './Icon'
-import { AgentMark, StateDot } from './marks'
+import { AgentMark, StateDot, UnreadDot } from './marks'
 
 export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
   const conversations = useConversations()
@@ -34,7 +34,10 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
     if (moved && moved !== target) tabs.move(moved, tabs.open().indexOf(target))
   }
   const onKey = (event: KeyboardEvent, sessionId: string) => {
-    if (event.key === 'F2') intents.askName(sessionId)
+    if (event.key === 'F2') {
+      event.preventDefault()
+      intents.askName(sessionId)
+    }
     if (!event.altKey || !event.shiftKey) return
     const step = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0
     if (step === 0) return
@@ -64,6 +67,7 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
                   active: tabs.active() === sessionId,
                   'drop-here': over() === sessionId && dragged() !== sessionId,
                   'needs-you': conversations.stateOf(sessionId) === 'needs_you',
+                  unread: tabs.isUnread(sessionId),
                 }}
                 draggable={true}
                 onDragStart={event => {
@@ -82,8 +86,13 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
                   event.preventDefault()
                   drop(sessionId)
                 }}
+                // The middle button closes; it neither scrolls nor pastes what was selected.
+                onMouseDown={event => event.button === 1 && event.preventDefault()}
+                onMouseUp={event => event.button === 1 && event.preventDefault()}
                 onAuxClick={event => {
-                  if (event.button === 1) tabs.close(sessionId)
+                  if (event.button !== 1) return
+                  event.preventDefault()
+                  tabs.close(sessionId)
                 }}
               >
                 <button
@@ -99,7 +108,14 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
                   <span class="ellipsis">{sessions.titleOf(sessionId)}</span>
                   <Show
                     when={conversations.stateOf(sessionId) === 'needs_you'}
-                    fallback={<StateDot state={conversations.stateOf(sessionId)} />}
+                    fallback={
+                      <Show
+                        when={tabs.isUnread(sessionId)}
+                        fallback={<StateDot state={conversations.stateOf(sessionId)} />}
+                      >
+                        <UnreadDot />
+                      </Show>
+                    }
                   >
                     <span class="badge">{stateName('needs_you')}</span>
                   </Show>

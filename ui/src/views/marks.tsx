@@ -32,3 +32,10 @@ export function StateDot(props: { state: SessionState }) {
     />
   )
 }
+
+/** Something was said here that nobody has seen. */
+export function UnreadDot() {
+  return (
+    <span class="dot unread" role="img" aria-label="finished, not seen yet" title="Finished, not seen yet" />
+  )
+}

@@ -56,10 +56,16 @@ export function NoSession() {
         <Show
           when={server.usualAgent()}
           fallback={
-            <p>
-              No agent is installed yet. <code>chartroom doctor</code> tells what is missing.{' '}
-              <CopyButton text="chartroom doctor" />
-            </p>
+            <>
+              <p>No agent is installed yet. Any of these installs one:</p>
+              <For each={server.agents}>
+                {agent => (
+                  <p class="command">
+                    <code>{agent.install}</code> <CopyButton text={agent.install} />
+                  </p>
+                )}
+              </For>
+            </>
           }
         >
           {agent => (

@@ -11,12 +11,20 @@ export function watchAttention(watched: Watched): void {
   const states = createMemo(() =>
     watched.tabs.open().map(id => [id, watched.conversations.stateOf(id)] as const),
   )
+  const look = () => {
+    const active = watched.tabs.active()
+    if (active && !document.hidden) watched.tabs.setUnread(active, false)
+  }
+  createEffect(on(watched.tabs.active, look))
+  document.addEventListener('visibilitychange', look)
   createEffect(
     on(states, (now, before) => {
       const was = new Map<string, SessionState>(before ?? [])
       for (const [sessionId, state] of now) {
         const previous = was.get(sessionId)
         if (previous === undefined || previous === state) continue
+        const away = document.hidden || watched.tabs.active() !== sessionId
+        if (away && state === 'open' && previous === 'working') watched.tabs.setUnread(sessionId, true)
         if (state === 'needs_you') tell(watched, sessionId, 'needs you')
         else if (state === 'open' && previous === 'working') tell(watched, sessionId, 'has finished')
         else if (state === 'dead' && previous !== 'loading') tell(watched, sessionId, 'has ended')

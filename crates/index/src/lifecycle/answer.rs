@@ -3,15 +3,16 @@
 use chartroom_protocol::index::{
     ActiveMutation, Compatibility, Hints, IndexStatus, IndexingProgress, ManageAction, ManageHint,
     ManageIndexParams, ManageIndexResponse, ManageReason, OperationPhase, ReindexReason, RuntimeOwner,
-    Warning,
+    StaleLocal, Warning,
 };
 
+use super::RETRY_AFTER_MS;
 use crate::catalog::CodebaseInfo;
-use crate::core::{Core, Ended, GateFacts};
+use crate::content::LeftOut;
 use crate::lease::LeaseError;
-use crate::proof::StaleReason;
-use crate::wording::{RETRY_AFTER_MS, progress_of, reindex_message, stale_hints, stale_message};
-use chartroom_search::scan::LeftOut;
+use crate::proof::{Proof, StaleReason};
+use crate::service::{Core, Ended, GateFacts};
+use crate::tools::answer::{progress_of, reindex_message, stale_message};
 
 /// An envelope that says `text`.
 pub(crate) fn manage_envelope(
@@ -70,6 +71,18 @@ pub(super) fn stale_local(
         manage_envelope(params, root, IndexStatus::NotIndexed, Some(ManageReason::NotIndexed), text);
     response.hints = Some(stale_hints(root, reason));
     response
+}
+
+/// What a stale answer offers, the same everywhere.
+pub(crate) fn stale_hints(root: &str, reason: StaleReason) -> Hints {
+    let create = ManageHint::new(ManageAction::Create, root);
+    Hints {
+        create: Some(create.clone()),
+        stale_local: Proof::StaleLocal(reason)
+            .reason()
+            .map(|completion_proof| StaleLocal { completion_proof, recommended_action: create }),
+        ..Hints::default()
+    }
 }
 
 /// Only a reindex helps.
@@ -256,5 +269,5 @@ pub(crate) fn compatibility(
     info: Option<&CodebaseInfo>,
     reason: Option<ReindexReason>,
 ) -> Compatibility {
-    crate::wording::compatibility(info, &core.fingerprint, reason)
+    crate::tools::answer::compatibility(info, &core.fingerprint, reason)
 }

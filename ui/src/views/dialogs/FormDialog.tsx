@@ -1,6 +1,6 @@
 // Asks for one line of text; what is wrong with it is told below it, and nothing that was typed is lost.
 
-import { createSignal } from 'solid-js'
+import { createSignal, Show } from 'solid-js'
 import { Dialog, Failure } from '../Dialog'
 
 export function FormDialog(props: {
@@ -12,6 +12,8 @@ export function FormDialog(props: {
   placeholder?: string
   maxLength?: number
   mono?: boolean
+  /** What a person should think about before; it keeps nobody from it. */
+  warn?(value: string): string
   /** Does it; an error is shown and the dialog stays. */
   onSubmit(value: string): Promise<unknown>
   onClose(): void
@@ -55,6 +57,9 @@ export function FormDialog(props: {
             }}
           />
         </label>
+        <Show when={props.warn?.(value())}>
+          {warning => <p class="form-warning small-text">{warning()}</p>}
+        </Show>
         <Failure text={failure()} />
         <div class="dialog-foot">
           <button type="button" class="button" onClick={props.onClose}>

@@ -2,6 +2,7 @@
 
 import { createEffect, createMemo, createSignal, For, on, onCleanup, Show } from 'solid-js'
 import * as api from '../../api'
+import { addressOf, type Place } from '../../store/address'
 import { type Found, foundOf, NOTHING } from '../../store/codeSearch'
 import { ranked } from '../../store/fileRank'
 import {
@@ -25,6 +26,7 @@ import {
 } from '../../store/settings'
 import { copyText } from '../copy'
 import { Dialog } from '../Dialog'
+import { copyConversation as copyWhole } from '../wholeConversation'
 
 interface Entry {
   group: 'Commands' | 'Sessions' | 'New session' | 'Files' | 'Code'
@@ -33,6 +35,8 @@ interface Entry {
   /** A line of code, shown below. */
   code?: string
   run(): void
+  /** With Shift: named in the message. */
+  mention?(): void
 }
 
 /** How many passages of code are shown. */
@@ -41,10 +45,19 @@ const MAX_HITS = 8
 const SEARCH_AFTER_MS = 120
 const THEMES: Theme[] = ['system', 'light', 'dark']
 
+/** Code of tests comes after the code that it tests. */
+function rankedCode(found: Found, query: string): Found {
+  return found.kind === 'hits'
+    ? { ...found, hits: ranked(found.hits, query, hit => hit.place.replace(/:\d.*$/, '')) }
+    : found
+}
+
 export function Palette(props: {
+  query: string
   onClose(): void
   onAdd(): void
   onToggle(panel: 'sidebar' | 'inspector'): void
+  onPrint(): void
 }) {
   const conversations = useConversations()
   const intents = useIntents()
@@ -54,7 +67,7 @@ export function Palette(props: {
   const server = useServer()
   const sessions = useSessions()
   const tabs = useTabs()
-  const [query, setQuery] = createSignal('')
+  const [query, setQuery] = createSignal(props.query)
   const [marked, setMarked] = createSignal(0)
   const [files, setFiles] = createSignal<string[]>([])
   const [code, setCode] = createSignal<Found>(NOTHING)
@@ -73,6 +86,14 @@ export function Palette(props: {
             '',
             () => void notices.attempt('It was not archived', () => sessions.archive(active() ?? '', true)),
           ),
+          command('Find in this conversation', 'Ctrl F', () => intents.setFinding(true)),
+          command('Print this conversation', 'Ctrl P', props.onPrint),
+          command('Copy this conversation as Markdown', '', () => void copyConversation()),
+          command(
+            'Copy the link to this session',
+            '',
+            () => void copyLink({ kind: 'session', sessionId: active() ?? '' }),
+          ),
           command('Next tab', 'Alt ]', () => tabs.step(1)),
           command('Previous tab', 'Alt [', () => tabs.step(-1)),
           command(
@@ -88,6 +109,7 @@ export function Palette(props: {
           ),
         ]
       : []),
+    command('Reopen the tab that was closed last', 'Alt Shift T', () => tabs.reopen()),
     command('Show or hide the sidebar', 'Ctrl B', () => props.onToggle('sidebar')),
     command('Show or hide the inspector', 'Ctrl I', () => props.onToggle('inspector')),
     ...THEMES.filter(choice => choice !== theme()).map(choice =>
@@ -114,6 +136,17 @@ export function Palette(props: {
     run,
   })
 
+  const copyConversation = () =>
+    notices.attempt('Not copied', async () => {
+      await copyWhole({ conversations, sessions }, conversations.session(active() ?? ''))
+      notices.notify('The conversation is on the clipboard.')
+    })
+  const copyLink = (place: Place) =>
+    notices.attempt('Not copied', async () => {
+      await copyText(new URL(addressOf(place), location.href).href)
+      notices.notify('The link is on the clipboard.')
+    })
+
   async function toggleNotifications(): Promise<void> {
     if (notifications()) setNotifications(false)
     else if ((await Notification.requestPermission()) === 'granted') setNotifications(true)
@@ -138,14 +171,23 @@ export function Palette(props: {
           run: () => void sessions.create(project, agent.cliType),
         })),
     )
-  /** Puts a place into the message that is being written; without one, onto the clipboard. */
-  const take = (place: string) => {
-    if (active()) intents.insert(`@${place}`)
-    else void notices.attempt('Not copied', () => copyText(place))
+  /** Shows a place, such as `src/a.ts:2`. */
+  const show = (place: string) => {
+    const shown = project()
+    const [, path = place, line = '1'] = /^(.*):(\d+)$/.exec(place) ?? []
+    if (shown) intents.showPlace({ project: shown, path, line: Number(line) })
   }
-  const taken = () => (active() ? 'into the message' : 'copy the path')
+  /** Puts a place into the message that is being written. */
+  const mention = (place: string) => active() && intents.insert(`@${place}`)
+  const taken = () => (active() ? 'Shift Enter: into the message' : '')
   const found = (): Entry[] =>
-    files().map(file => ({ group: 'Files', name: file, detail: taken(), run: () => take(file) }))
+    files().map(file => ({
+      group: 'Files',
+      name: file,
+      detail: taken(),
+      run: () => show(file),
+      mention: () => mention(file),
+    }))
   const inCode = (): Entry[] => {
     const found = code()
     const searched = project()
@@ -155,7 +197,8 @@ export function Palette(props: {
         name: hit.name,
         detail: hit.place,
         code: hit.line,
-        run: () => take(hit.place),
+        run: () => show(hit.place),
+        mention: () => mention(hit.place),
       }))
     }
     if (found.kind === 'wait') return [{ group: 'Code', name: found.why, detail: '', run: () => {} }]
@@ -163,6 +206,9 @@ export function Palette(props: {
     const index = () => void notices.attempt('It was not indexed', () => projects.index(searched))
     return [{ group: 'Code', name: `Index ${searched.name} to search its code`, detail: '', run: index }]
   }
+
+  const linkToSearch = () =>
+    command('Copy the link to this search', '', () => void copyLink({ kind: 'search', query: query() }))
 
   const entries = createMemo<Entry[]>(() => {
     const wanted = query().toLowerCase().split(/\s+/).filter(Boolean)
@@ -177,6 +223,7 @@ export function Palette(props: {
       ...commands().filter(matches),
       ...found().slice(0, 8),
       ...inCode(),
+      ...(wanted.length > 0 ? [linkToSearch()] : []),
     ]
   })
   createEffect(on(query, () => setMarked(0)))
@@ -195,7 +242,7 @@ export function Palette(props: {
           () => current && setFiles([]),
         )
         api.searchCode(searched.path, query, MAX_HITS).then(
-          answer => current && setCode(foundOf(answer)),
+          answer => current && setCode(rankedCode(foundOf(answer), query)),
           () => current && setCode(NOTHING),
         )
       }, SEARCH_AFTER_MS)
@@ -206,16 +253,17 @@ export function Palette(props: {
     }),
   )
 
-  const run = (entry: Entry | undefined) => {
+  const run = (entry: Entry | undefined, shift: boolean) => {
     if (!entry) return
     props.onClose()
-    entry.run()
+    if (shift && entry.mention) entry.mention()
+    else entry.run()
   }
   const onKey = (event: KeyboardEvent) => {
     const length = entries().length
     if (event.key === 'ArrowDown') setMarked(at => (at + 1) % Math.max(1, length))
     else if (event.key === 'ArrowUp') setMarked(at => (at - 1 + length) % Math.max(1, length))
-    else if (event.key === 'Enter') run(entries()[marked()])
+    else if (event.key === 'Enter') run(entries()[marked()], event.shiftKey)
     else return
     event.preventDefault()
     document.getElementById(`palette-${marked()}`)?.scrollIntoView({ block: 'nearest' })
@@ -248,14 +296,17 @@ export function Palette(props: {
               aria-selected={marked() === index()}
               tabIndex={-1}
               onPointerMove={() => setMarked(index())}
-              onClick={() => run(entry)}
+              onClick={event => run(entry, event.shiftKey)}
             >
               <Show when={index() === 0 || entries()[index() - 1]?.group !== entry.group}>
                 <span class="palette-group">{entry.group}</span>
               </Show>
               <span class="palette-entry">
                 <span class="ellipsis">{entry.name}</span>
-                <span class="quiet ellipsis" classList={{ 'by-keys': entry.group === 'Commands' }}>
+                <span
+                  class="quiet ellipsis"
+                  classList={{ 'by-keys': entry.group === 'Commands' || entry.group === 'Files' }}
+                >
                   {entry.detail}
                 </span>
                 <Show when={entry.code}>{code => <code class="palette-code ellipsis">{code()}</code>}</Show>

@@ -3,8 +3,10 @@
 import { createResource, For, Show } from 'solid-js'
 import { fileLines } from '../../api'
 import type { Project } from '../../protocol'
-import { useIntents } from '../../store/owners'
+import { addressOf } from '../../store/address'
+import { useIntents, useTabs } from '../../store/owners'
 import { visible } from '../../text/escape'
+import { CopyButton } from '../CopyButton'
 import { Dialog, Failure } from '../Dialog'
 
 export interface ShownPlace {
@@ -15,11 +17,22 @@ export interface ShownPlace {
 
 export function PlaceDialog(props: { place: ShownPlace }) {
   const intents = useIntents()
+  const tabs = useTabs()
   const [answer] = createResource(
     () => props.place,
     place => fileLines(place.project.projectId, place.path, place.line),
   )
   const close = () => intents.showPlace(undefined)
+  const link = () => {
+    const { project, path, line } = props.place
+    return new URL(addressOf({ kind: 'file', projectId: project.projectId, path, line }), location.href).href
+  }
+  /** As the agent is told of it: without a line when the whole file is meant. */
+  const named = () => `${props.place.path}${props.place.line > 1 ? `:${props.place.line}` : ''}`
+  const mention = () => {
+    close()
+    intents.insert(`@${named()}`)
+  }
   const isPlace = (n: number) => n === props.place.line
   return (
     <Dialog label={`${props.place.path}, line ${props.place.line}`} class="place-dialog" onClose={close}>
@@ -57,6 +70,12 @@ export function PlaceDialog(props: { place: ShownPlace }) {
         )}
       </Show>
       <div class="dialog-foot">
+        <CopyButton text={link} label="Copy the link" />
+        <Show when={tabs.active()}>
+          <button type="button" class="button" onClick={mention}>
+            Put it into the message
+          </button>
+        </Show>
         <button type="button" class="button" autofocus onClick={close}>
           Close
         </button>

@@ -9,6 +9,7 @@ import { createFold } from '../folds'
 import { Markdown } from '../Markdown'
 import { agentName } from '../marks'
 import { ItemError } from './Item'
+import { LoginHelp } from './LoginHelp'
 
 /** A message longer than this is a paste: its beginning is enough until it is wanted. */
 const LONG_LINES = 24
@@ -40,6 +41,10 @@ export function Message(props: {
     props.message.content.length > LONG_CHARS || lineCount(props.message.content) > LONG_LINES
   const [whole, toggle] = createFold(props.session, `message ${props.message.itemId}`, () => !long())
   const streaming = () => props.session.isRunning(props.message)
+  const repeated = () => {
+    const end = props.session.turns().get(props.message.turnId)?.end
+    return end?.type === 'turn_error' && end.errorMessage === props.message.content
+  }
   return (
     <Switch>
       <Match when={props.message.origin === 'user'}>
@@ -66,11 +71,16 @@ export function Message(props: {
           <div class="said quiet">{props.message.content}</div>
         </div>
       </Match>
+      {/* What the turn's failure says is said there, once. */}
+      <Match when={repeated()}>{null}</Match>
       <Match when={true}>
         <article class="message agent" aria-label={agent()} aria-busy={streaming()}>
           <span class="who">{begins() ? agent() : ''}</span>
           <div class="said">
             <Markdown text={props.message.content} streaming={streaming()} />
+            <Show when={/^\/login isn.t available/.test(props.message.content)}>
+              <LoginHelp cliType={sessions.known[props.session.sessionId]?.cliType} />
+            </Show>
             <ItemError item={props.message} />
           </div>
         </article>

@@ -5,6 +5,7 @@ import type { Session } from '../../store/session'
 import { ansiRuns } from '../../text/ansi'
 import { plural } from '../../text/format'
 import { createFold } from '../folds'
+import { Places } from './Places'
 
 const HEAD = 10
 const TAIL = 12
@@ -43,6 +44,16 @@ export function Output(props: { session: Session; itemId: string; text: string |
 function Runs(props: { text: string }) {
   const runs = createMemo(() => ansiRuns(props.text))
   return (
-    <For each={runs()}>{run => (run.classes ? <span class={run.classes}>{run.text}</span> : run.text)}</For>
+    <For each={runs()}>
+      {run =>
+        run.classes ? (
+          <span class={run.classes}>
+            <Places text={run.text} />
+          </span>
+        ) : (
+          <Places text={run.text} />
+        )
+      }
+    </For>
   )
 }

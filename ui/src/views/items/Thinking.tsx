@@ -8,6 +8,9 @@ import { createFold } from '../folds'
 import { Icon } from '../Icon'
 import { Markdown } from '../Markdown'
 
+/** How much of it stands in the folded line. */
+const PREVIEW = 140
+
 export function Thinking(props: { session: Session; thinking: Extract<Upsert, { type: 'thinking' }> }) {
   const [open, toggle] = createFold(props.session, `thinking ${props.thinking.itemId}`, () => false)
   const streaming = () => props.session.isRunning(props.thinking)
@@ -16,7 +19,11 @@ export function Thinking(props: { session: Session; thinking: Extract<Upsert, { 
     if (streaming()) return 'Thinking…'
     return took() >= 1000 ? `Thought for ${duration(took())}` : 'Thought'
   }
-  const preview = () => props.thinking.content.trim().replaceAll(/\s+/g, ' ').slice(0, 140)
+  // While it goes on, the newest words are what tells something.
+  const preview = () => {
+    const words = props.thinking.content.trim().replaceAll(/\s+/g, ' ')
+    return streaming() && words.length > PREVIEW ? `…${words.slice(-PREVIEW)}` : words.slice(0, PREVIEW)
+  }
   return (
     <div class="tool thinking">
       <button type="button" class="tool-line" aria-expanded={open()} onClick={toggle}>

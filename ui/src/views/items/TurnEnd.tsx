@@ -2,13 +2,19 @@
 
 import { Match, Show, Switch } from 'solid-js'
 import type { TurnEvent } from '../../protocol'
+import { addressOf } from '../../store/address'
+import { useConversations, useNotices, useSessions } from '../../store/owners'
 import type { Session } from '../../store/session'
 import { cost, count, duration } from '../../text/format'
 import { CopyButton } from '../CopyButton'
+import { LoginHelp, wantsLogin } from './LoginHelp'
 
 type Ended<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
 
 export function TurnEnd(props: { session: Session; turnId: string }) {
+  const conversations = useConversations()
+  const notices = useNotices()
+  const sessions = useSessions()
   const end = () => props.session.turns().get(props.turnId)?.end
   const failed = () => (end()?.type === 'turn_error' ? (end() as Ended<'turn_error'>) : undefined)
   const complete = () => (end()?.type === 'turn_complete' ? (end() as Ended<'turn_complete'>) : undefined)
@@ -21,13 +27,45 @@ export function TurnEnd(props: { session: Session; turnId: string }) {
     }
     return last
   }
+  /** What the person said in this turn; with images it is theirs to send again. */
+  const asked = () => {
+    for (const item of props.session.log.items.values()) {
+      if (item.turnId !== props.turnId || item.type !== 'message' || item.origin !== 'user') continue
+      return item.imageCount ? undefined : item.content
+    }
+    return undefined
+  }
+  const retry = (message: string) =>
+    void notices.attempt('Not sent', () => conversations.send(props.session.sessionId, message, []))
+  const link = () =>
+    new URL(
+      addressOf({ kind: 'session', sessionId: props.session.sessionId, turnId: props.turnId }),
+      location.href,
+    ).href
   return (
     <Switch>
       <Match when={failed()}>
         {error => (
           <div class="turn-error" role="note">
-            <strong>This turn failed.</strong> {error().errorMessage}{' '}
-            <span class="code">{error().errorCode}</span>
+            <p>
+              <strong>This turn failed.</strong> {error().errorMessage}
+            </p>
+            <Show when={wantsLogin(error().errorMessage)}>
+              <LoginHelp cliType={sessions.known[props.session.sessionId]?.cliType} />
+            </Show>
+            <div class="turn-error-foot">
+              <Show when={asked()}>
+                {message => (
+                  <button type="button" class="button small" onClick={() => retry(message())}>
+                    Retry
+                  </button>
+                )}
+              </Show>
+              <details class="small-text quiet">
+                <summary>Details</summary>
+                <span class="code">{error().errorCode}</span>
+              </details>
+            </div>
           </div>
         )}
       </Match>
@@ -39,6 +77,7 @@ export function TurnEnd(props: { session: Session; turnId: string }) {
               {facts(complete()).join(' · ')}
             </span>
             <CopyButton text={answer} label="Copy the answer" icon />
+            <CopyButton text={link} label="Copy the link to this turn" icon="link" />
           </div>
         )}
       </Match>

@@ -1,0 +1,304 @@
+//! The handle that the CLI, HTTP and MCP hold, and how it comes to be.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use chartroom_protocol::index::{
+    CallGraphParams, CallGraphResponse, FileOutlineParams, FileOutlineResponse, IndexConfig, IndexStatus,
+    IndexingProgress, ListCodebasesResponse, ManageAction, ManageIndexParams, ManageIndexResponse,
+    ReadFileParams, ReadFileResponse, SearchCodebaseParams, SearchCodebaseResponse, StoreConfig,
+};
+use tokio::sync::watch;
+
+use super::{Core, lock};
+use crate::catalog::{Catalog, CatalogWriter, SaveError};
+use crate::content::Content;
+use crate::embed::{EmbedError, Embedder};
+use crate::embedded::EmbeddedStore;
+use crate::identity::canonical_root;
+use crate::lease::{Leases, Owners};
+use crate::lifecycle;
+use crate::parser::Parser;
+use crate::store::{Fingerprint, StoreError, VectorStore};
+use crate::tools::{self, ToolError, git::GitProbe};
+use crate::watcher::Watcher;
+
+/// How a service is set up.
+pub struct IndexSettings {
+    /// The data folder.
+    pub data: PathBuf,
+    /// The `[index]` table.
+    pub config: IndexConfig,
+    /// This program's version.
+    pub version: String,
+    /// Whether this process stays: it registers as an owner, watches and syncs in the background.
+    pub long_running: bool,
+    /// Asks git which files changed; `GitProbe::none()` where git may not be run.
+    pub git: GitProbe,
+    /// Reads source. In the product a [`crate::parser::HelperParser`], which no file can take down.
+    pub parser: Arc<dyn Parser>,
+}
+
+/// Why there is no index service.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The embedder's configuration is wrong.
+    #[error(transparent)]
+    Embedder(#[from] EmbedError),
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The catalog cannot be read or repaired.
+    #[error("{0}")]
+    Catalog(String),
+}
+
+/// The index. Cheap to clone; the last one dropped ends the watcher, and with the process every lease.
+#[derive(Clone)]
+pub struct IndexService {
+    core: Arc<Core>,
+    watcher: Option<Arc<Watcher>>,
+}
+
+impl IndexService {
+    /// Opens the index with the store and the embedder that the config names.
+    pub fn open(settings: IndexSettings) -> Result<Self, OpenError> {
+        let embedder = Arc::from(crate::embed::from_config(&settings.config.embedding)?);
+        let store: Arc<dyn VectorStore> = match &settings.config.store {
+            StoreConfig::Embedded => Arc::new(EmbeddedStore::open(&settings.data)?),
+        };
+        Self::with_parts(settings, store, embedder, Content::real())
+    }
+
+    /// Puts the parts together and recovers what a crash left: a damaged catalog is set aside, membership comes back
+    /// from the markers, nothing is ever removed.
+    pub fn with_parts(
+        settings: IndexSettings,
+        store: Arc<dyn VectorStore>,
+        embedder: Arc<dyn Embedder>,
+        content: Content,
+    ) -> Result<Self, OpenError> {
+        let core = Arc::new(Core::new(&settings, store, embedder, content));
+        core.recover().map_err(|error| OpenError::Catalog(error.to_string()))?;
+        let mut watcher = None;
+        if settings.long_running {
+            match core.owners.register(&core.version, &core.fingerprint) {
+                Ok(owner) => *lock(&core.owner) = Some(owner),
+                Err(error) => {
+                    tracing::warn!(%error, "this server cannot be written down as an owner of the data folder")
+                }
+            }
+            watcher = Watcher::start(&core, &settings.config.watch).map(Arc::new);
+        }
+        Ok(Self { core, watcher })
+    }
+
+    /// Returns the root of the tracked codebase that a path lies in, the nearest if there are several.
+    pub fn codebase_of(&self, path: &Path) -> Option<PathBuf> {
+        let canonical = canonical_root(path);
+        let view = self.core.view();
+        let roots = view.doc.codebases.keys().map(String::as_str);
+        crate::identity::enclosing(roots, canonical.to_str()?).map(PathBuf::from)
+    }
+
+    /// `list_codebases`.
+    pub async fn list(&self) -> ListCodebasesResponse {
+        self.blocking(|core| tools::list_codebases::list(core)).await
+    }
+
+    /// `manage_index`. A build goes on in the background; `wait` waits for it.
+    pub async fn manage(&self, params: ManageIndexParams) -> ManageIndexResponse {
+        let changed = match lifecycle::needs_git(&params) {
+            true => Some(self.core.git.changed(&canonical_root(params.path.as_ref())).await),
+            false => None,
+        };
+        let watched = canonical_root(params.path.as_ref());
+        let managed = self.blocking(move |core| lifecycle::manage(core, params, changed)).await;
+        if let Some(job) = managed.job {
+            // The run owns its lease and reports through the catalog; `wait` and `close` wait for it.
+            drop(tokio::task::spawn_blocking(move || job.run()));
+        }
+        self.touch(&watched.to_string_lossy());
+        managed.response
+    }
+
+    /// `search_codebase`.
+    pub async fn search(&self, params: SearchCodebaseParams) -> Result<SearchCodebaseResponse, ToolError> {
+        tools::search_codebase::validate(&params)?;
+        let path = params.path.clone();
+        let found = self.blocking(move |core| tools::search_codebase::search(core, params)).await;
+        if let Ok(SearchCodebaseResponse { codebase_path: Some(root), .. }) = &found {
+            self.touch(root);
+            self.core.git.refresh(&canonical_root(root.as_ref()));
+        } else {
+            tracing::debug!(path, "nothing to watch");
+        }
+        found
+    }
+
+    /// `file_outline`.
+    pub async fn outline(&self, params: FileOutlineParams) -> Result<FileOutlineResponse, ToolError> {
+        self.blocking(move |core| tools::file_outline::outline(core.read_context(), &params)).await
+    }
+
+    /// `call_graph`.
+    pub async fn call_graph(&self, params: CallGraphParams) -> Result<CallGraphResponse, ToolError> {
+        self.blocking(move |core| tools::call_graph::call_graph(core.read_context(), &params)).await
+    }
+
+    /// `read_file`.
+    pub async fn read_file(&self, params: ReadFileParams) -> Result<ReadFileResponse, ToolError> {
+        self.blocking(move |core| tools::read_file::read(core.read_context(), &params)).await
+    }
+
+    /// Waits until no build of this process runs on this root.
+    pub async fn wait(&self, path: &str) {
+        let root = canonical_root(path.as_ref());
+        let Some(run) = self.core.run_of(&root.to_string_lossy()) else {
+            return;
+        };
+        let mut ended = run.ended.subscribe();
+        drop(run);
+        if ended.wait_for(|ended| *ended).await.is_err() {
+            tracing::debug!("the run ended with its sender");
+        }
+    }
+
+    /// Waits for the build that this answer started, and says what came of it. An answer that started none comes back as
+    /// it is.
+    pub async fn finish(&self, started: ManageIndexResponse) -> ManageIndexResponse {
+        let builds = matches!(started.action, ManageAction::Create | ManageAction::Reindex);
+        let Some(operation) =
+            started.operation.as_ref().filter(|_| builds && started.status == IndexStatus::Ok)
+        else {
+            return started;
+        };
+        let operation_id = operation.operation_id.clone();
+        self.wait(&started.path).await;
+        let ended = lock(&self.core.ends)
+            .get(&started.path)
+            .filter(|ended| ended.operation_id == operation_id)
+            .cloned();
+        let status = self.manage(ManageIndexParams::new(ManageAction::Status, &started.path)).await;
+        lifecycle::finished(started, status, ended)
+    }
+
+    /// How far this process's build of a root is; `None` when none runs.
+    pub fn progress(&self, path: &str) -> Option<watch::Receiver<IndexingProgress>> {
+        let root = canonical_root(path.as_ref());
+        self.core.run_of(&root.to_string_lossy()).map(|run| run.progress.subscribe())
+    }
+
+    /// Removes entries whose folder and index are both gone. Explicit maintenance; no tool calls it.
+    pub async fn prune(&self) -> Result<Vec<String>, String> {
+        self.blocking(|core| {
+            let doc = core.catalog.read().doc;
+            crate::catalog::prune(&doc, &*core.store, &core.writer).map_err(|error| error.to_string())
+        })
+        .await
+    }
+
+    /// Cancels every build of this process and waits for them; what was published stays.
+    pub async fn close(&self) {
+        let runs: Vec<_> = lock(&self.core.runs).values().cloned().collect();
+        for run in &runs {
+            run.cancel.cancel();
+        }
+        for run in runs {
+            let mut ended = run.ended.subscribe();
+            if ended.wait_for(|ended| *ended).await.is_err() {
+                tracing::debug!("the run ended with its sender");
+            }
+        }
+    }
+
+    fn touch(&self, root: &str) {
+        if let Some(watcher) = &self.watcher {
+            watcher.touch(root);
+        }
+    }
+
+    /// Runs blocking work on its own thread. A panic there is a bug that must not take the server down with it.
+    async fn blocking<T: Send + 'static>(&self, work: impl FnOnce(&Arc<Core>) -> T + Send + 'static) -> T {
+        let core = Arc::clone(&self.core);
+        match tokio::task::spawn_blocking(move || work(&core)).await {
+            Ok(value) => value,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+}
+
+impl Core {
+    pub(crate) fn new(
+        settings: &IndexSettings,
+        store: Arc<dyn VectorStore>,
+        embedder: Arc<dyn Embedder>,
+        content: Content,
+    ) -> Self {
+        let fingerprint = Fingerprint {
+            embedding_provider: embedder.provider().into(),
+            embedding_model: embedder.model().into(),
+            embedding_dimension: u32::try_from(embedder.dimension()).unwrap_or(u32::MAX),
+            vector_store_provider: store.provider().into(),
+            schema_version: if embedder.dimension() == 0 { "lexical_v3" } else { "hybrid_v3" }.into(),
+        };
+        Self {
+            data: settings.data.clone(),
+            version: settings.version.clone(),
+            catalog: Catalog::new(&settings.data),
+            writer: CatalogWriter::new(&settings.data),
+            leases: Leases::new(&settings.data),
+            owners: Owners::new(&settings.data),
+            owner: Mutex::default(),
+            store,
+            embedder,
+            content,
+            parser: Arc::clone(&settings.parser),
+            fingerprint,
+            git: settings.git.clone(),
+            runs: Mutex::default(),
+            syncs: Mutex::default(),
+            ends: Mutex::default(),
+            notices: Mutex::default(),
+        }
+    }
+
+    /// Start-up maintenance. A folder that cannot be written is told in a notice and does not stop the reads.
+    pub(crate) fn recover(&self) -> Result<(), SaveError> {
+        match self.writer.quarantine_if_damaged() {
+            Ok(None) => {}
+            Ok(Some(quarantined)) => lock(&self.notices).push(format!(
+                "The catalog was damaged ({}) and is set aside as '{}'. Indexed codebases are recovered from their completion markers.",
+                quarantined.reason,
+                quarantined.to.display()
+            )),
+            Err(error) => lock(&self.notices).push(format!("The catalog cannot be repaired: {error}.")),
+        }
+        let view = self.catalog.read();
+        match crate::catalog::reconcile_non_destructive(
+            &view.doc,
+            &*self.store,
+            &self.fingerprint,
+            &self.writer,
+        ) {
+            Ok(added) if added.is_empty() => {}
+            Ok(added) => tracing::info!(?added, "codebases recovered from their completion markers"),
+            Err(error) => tracing::warn!(%error, "recovered codebases could not be saved"),
+        }
+        lifecycle::recover_interrupted(self);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+impl IndexService {
+    /// What it stores in, to look at without asking for anything.
+    pub(crate) fn store(&self) -> Arc<dyn VectorStore> {
+        Arc::clone(&self.core.store)
+    }
+
+    /// A service on a core that a test has made.
+    pub(crate) fn on(core: Arc<Core>) -> Self {
+        Self { core, watcher: None }
+    }
+}
