@@ -9,12 +9,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use chartroom_index::chunk::{embedded_text, parse_file};
-use chartroom_index::content::{ScanOptions, ScannedFile, SearchRequest};
-use chartroom_index::embed::{Embedder, Hashed};
-use chartroom_index::embedded::EmbeddedStore;
-use chartroom_index::store::{FileChange, FileRecord, GenerationWriter, Manifest, VectorStore};
-use chartroom_index::{manifest, rank};
+use chartroom_search::chunk::{embedded_text, parse_file};
+use chartroom_search::embed::{Embedder, Hashed};
+use chartroom_search::request::SearchRequest;
+use chartroom_search::scan::{ScanOptions, ScannedFile};
+use chartroom_search::sqlite::SqliteStore;
+use chartroom_search::store::{FileChange, FileRecord, GenerationWriter, Manifest, VectorStore};
+use chartroom_search::{rank, scan};
 use rayon::prelude::*;
 
 use crate::measurement::{Measurement, median_ms};
@@ -83,16 +84,16 @@ struct Corpus {
     root: PathBuf,
     data: PathBuf,
     key: String,
-    store: EmbeddedStore,
+    store: SqliteStore,
     cold: Duration,
 }
 
 impl Corpus {
     fn index(root: &Path, data: &Path) -> anyhow::Result<Self> {
-        let store = EmbeddedStore::open(data)?;
+        let store = SqliteStore::open(data)?;
         let key = root.display().to_string();
         let started = Instant::now();
-        let scan = manifest::scan(root, &Manifest::default(), &ScanOptions::default())?;
+        let scan = scan::scan(root, &Manifest::default(), &ScanOptions::default())?;
         let mut writer = store.begin_generation(&key)?;
         for batch in scan.added.chunks(BATCH_FILES) {
             writer.apply(changes(root, batch)?)?;
@@ -111,7 +112,7 @@ impl Corpus {
 
     fn sync(&self) -> anyhow::Result<usize> {
         let mut writer = self.writer()?;
-        let scan = manifest::scan(&self.root, &writer.manifest()?, &ScanOptions::default())?;
+        let scan = scan::scan(&self.root, &writer.manifest()?, &ScanOptions::default())?;
         let changed: Vec<ScannedFile> = scan.added.into_iter().chain(scan.modified).collect();
         if !changed.is_empty() {
             writer.apply(changes(&self.root, &changed)?)?;
@@ -202,8 +203,8 @@ fn changes(root: &Path, files: &[ScannedFile]) -> anyhow::Result<Vec<FileChange>
         .collect()
 }
 
-fn marker(root: &str) -> chartroom_index::store::MarkerDoc {
-    use chartroom_index::store::{Fingerprint, MarkerDoc};
+fn marker(root: &str) -> chartroom_search::store::MarkerDoc {
+    use chartroom_search::store::{Fingerprint, MarkerDoc};
     let embedder = Hashed::default();
     MarkerDoc {
         kind: MarkerDoc::KIND.to_owned(),

@@ -4,6 +4,7 @@
 //! on stdio, the service's process, the language server, and back as text.
 
 mod bare;
+pub(crate) mod cold;
 mod confined;
 mod memory;
 mod ours;
@@ -118,7 +119,6 @@ pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
         let line = |what: &str, ours: f64, bare: f64| {
             Measurement::new(&format!("{}: {what}", subject.name), ours, "ms").beside("the bare server", bare)
         };
-        measurements.push(line("first touch, cold", ours.cold, bare.cold));
         measurements.push(line("edit to its error, warm median", ours.broken, bare.broken).aim(subject.aim));
         measurements.push(line("edit to clean, warm median", ours.fine, bare.fine).aim(aim_when_clean));
     }
@@ -133,15 +133,12 @@ pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
 
 /// Times in milliseconds.
 struct Times {
-    /// The first check, start included.
-    cold: f64,
-    /// The medians of the following ones, of texts with an error and without.
+    /// The medians of what follows the first check, of texts with an error and without.
     broken: f64,
     fine: f64,
 }
 
 fn measure<C: Client>(subject: &Subject, start: impl FnOnce() -> anyhow::Result<C>) -> anyhow::Result<Times> {
-    let began = Instant::now();
     let mut client = start().with_context(|| format!("starting {}", subject.name))?;
     let text = |pattern: &str, round: usize| pattern.replace('N', &round.to_string());
     // A cold server may say "clean" before it has looked.
@@ -152,7 +149,6 @@ fn measure<C: Client>(subject: &Subject, start: impl FnOnce() -> anyhow::Result<
         n_tries += 1;
         pause();
     }
-    let cold = began.elapsed();
     let (mut broken, mut fine) = (Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
         for (pattern, expected, times) in
@@ -164,11 +160,7 @@ fn measure<C: Client>(subject: &Subject, start: impl FnOnce() -> anyhow::Result<
             anyhow::ensure!(found == expected, "{}: round {round} was answered wrongly", subject.name);
         }
     }
-    Ok(Times {
-        cold: cold.as_secs_f64() * 1000.0,
-        broken: median_ms(&mut broken),
-        fine: median_ms(&mut fine),
-    })
+    Ok(Times { broken: median_ms(&mut broken), fine: median_ms(&mut fine) })
 }
 
 /// A server that loads its project is not asked without end.

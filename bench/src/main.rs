@@ -25,6 +25,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("idle", idle::run),
     ("index", index::run),
     ("lsp", lsp::run),
+    ("lsp-cold", lsp::cold::run),
     ("stream", stream::run),
     ("history", history::run),
     ("hostile", hostile::run),

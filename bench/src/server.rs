@@ -18,6 +18,8 @@ pub(crate) struct Server {
     child: Child,
     host: String,
     project: PathBuf,
+    /// Keeps its connection, as clients do.
+    client: ureq::Agent,
     _home: tempfile::TempDir,
 }
 
@@ -53,7 +55,8 @@ impl Server {
             .and_then(|(_, link)| link.split('/').next())
             .context("the server printed no link")?
             .to_owned();
-        Ok(Self { child, host, project, _home: home })
+        let client = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+        Ok(Self { child, host, project, client, _home: home })
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -62,8 +65,8 @@ impl Server {
 
     /// Asks a route that must succeed.
     pub(crate) fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
-        let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-        let mut answer = agent
+        let mut answer = self
+            .client
             .post(format!("http://{}{path}", self.host))
             .header("authorization", format!("Bearer {TOKEN}"))
             .header("content-type", "application/json")

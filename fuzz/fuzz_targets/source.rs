@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use chartroom_index::chunk::{embedded_text, parse_file_with};
-use chartroom_index::parser::InProcess;
+use chartroom_search::chunk::{embedded_text, parse_file_with};
+use chartroom_search::parser::InProcess;
 
 const EXTENSIONS: &[&str] =
     &["rs", "ts", "tsx", "js", "py", "go", "java", "c", "cpp", "cs", "rb", "php", "sh", "md", "txt"];

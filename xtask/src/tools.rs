@@ -55,11 +55,29 @@ const SETS: &[Set] = &[
             "bash-language-server@5.8.1",
             "dockerfile-language-server-nodejs@0.15.0",
             "@prisma/language-server@31.12.10",
-            "sql-language-server@1.7.1",
             "@biomejs/biome@2.5.15",
             "oxlint@1.93.0",
             "vim-language-server@2.3.1",
             "@bufbuild/buf@1.74.0",
+        ]),
+    },
+    Set {
+        name: "languages-more",
+        source: Source::Npm(&[
+            "deno@2.9.6",
+            "@angular/language-server@20.3.0",
+            "@angular/core@20.3.35",
+            "typescript@5.9.3",
+            "@tailwindcss/language-server@0.16.0",
+            "tailwindcss@3.4.19",
+            "@nomicfoundation/solidity-language-server@0.8.4",
+            "@postgrestools/postgrestools@0.25.7",
+            "@microsoft/compose-language-service@1.0.0",
+            "graphql-language-service-cli@3.5.0",
+            "graphql@16.15.0",
+            "sql-language-server@1.7.1",
+            // The newest one does not let it in.
+            "vscode-languageserver-protocol@3.17.5",
         ]),
     },
     Set {
@@ -132,8 +150,9 @@ fn install_set(set: &Set) -> anyhow::Result<()> {
     let folder = dir().join(set.name);
     match &set.source {
         Source::Npm(packages) => with_stamp(&folder, packages, || {
-            // A dependency of the servers of Vue and Astro names a Git repository; the registry has the same package.
-            let package = "{\"private\":true,\"overrides\":{\"@emmetio/css-parser\":\"0.4.0\"}}\n";
+            // A dependency of the servers of Vue and Astro names a Git repository; the registry has the same package. One of
+            // GraphQL's asks for a version that not every registry has.
+            let package = "{\"private\":true,\"overrides\":{\"@emmetio/css-parser\":\"0.4.0\",\"@graphql-tools/batch-execute\":\"10.2.0\"}}\n";
             fs::write(folder.join("package.json"), package)?;
             let mut npm = command("npm");
             npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--save-exact"])

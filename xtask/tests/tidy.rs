@@ -10,6 +10,8 @@ mod docs;
 mod files;
 #[path = "tidy/invariants.rs"]
 mod invariants;
+#[path = "tidy/modules.rs"]
+mod modules;
 #[path = "tidy/sizes.rs"]
 mod sizes;
 

@@ -24,26 +24,36 @@ impl Ours {
     }
 
     /// With lines of the config about the sandbox.
-    #[expect(clippy::disallowed_methods, reason = "the benchmark runs the finished program")]
     pub(super) fn start_in(
         subject: &Subject,
         root: &Path,
         home: &Path,
         sandbox: &str,
     ) -> anyhow::Result<Self> {
-        let program = std::env::current_exe().context("finding this program")?.with_file_name("chartroom");
+        let config = Self::trust(root, home, sandbox)?;
+        Self::start_trusted(subject, root, home, &config)
+    }
+
+    /// Writes the config and has the project trusted; returns the config's path.
+    pub(super) fn trust(root: &Path, home: &Path, sandbox: &str) -> anyhow::Result<PathBuf> {
         // A compiler may take longer than an edit would wait for it.
         let config = home.join("config.toml");
         let times = "[lsp]\ndiagnosticTimeout = 60000\nfirstTouchTimeout = 120000\n";
         std::fs::write(&config, format!("{times}{sandbox}")).context("writing the config")?;
-        let command = |args: &[&str]| {
-            let mut command = Command::new(&program);
-            command.args(args).current_dir(root).env("CHARTROOM_HOME", home).env("CHARTROOM_CONFIG", &config);
-            command
-        };
-        let trusted = command(&["trust", "."]).output().context("trusting the project")?;
+        let mut trust = command(&["trust", "."], root, home, &config)?;
+        let trusted = trust.output().context("trusting the project")?;
         anyhow::ensure!(trusted.status.success(), "{}", String::from_utf8_lossy(&trusted.stderr));
-        let mut child = command(&["mcp", "--only", "lsp"])
+        Ok(config)
+    }
+
+    /// Starts on a project that is trusted.
+    pub(super) fn start_trusted(
+        subject: &Subject,
+        root: &Path,
+        home: &Path,
+        config: &Path,
+    ) -> anyhow::Result<Self> {
+        let mut child = command(&["mcp", "--only", "lsp"], root, home, config)?
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -83,6 +93,14 @@ impl Ours {
             }
         }
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the benchmark runs the finished program")]
+fn command(args: &[&str], root: &Path, home: &Path, config: &Path) -> anyhow::Result<Command> {
+    let program = std::env::current_exe().context("finding this program")?.with_file_name("chartroom");
+    let mut command = Command::new(&program);
+    command.args(args).current_dir(root).env("CHARTROOM_HOME", home).env("CHARTROOM_CONFIG", config);
+    Ok(command)
 }
 
 impl Client for Ours {

@@ -96,7 +96,7 @@ impl Toolbox {
 
     /// Tells whether a call of `name` with these arguments changes nothing.
     pub(crate) fn only_reads(name: &str, arguments: &Value) -> bool {
-        let mut tools = chartroom_lsp::tools::all().iter().chain(chartroom_index::tools::definitions());
+        let mut tools = chartroom_lsp::tools::all().iter().chain(chartroom_index::definitions::definitions());
         tools.any(|tool| tool.read_only && tool.name == name) || proposals::only_looks(name, arguments)
     }
 

@@ -295,7 +295,7 @@ fn a_folder_that_changes_while_it_is_indexed_is_whole_after_the_next_sync() {
     let mut create = story.home.command(&["index", "create", shop.to_str().unwrap()]);
     assert!(create.env("CHARTROOM_HOME", fresh.path()).output().unwrap().status.success());
     let digests = |data: &Path| {
-        let store = chartroom_index::embedded::EmbeddedStore::open(data).unwrap();
+        let store = chartroom_search::sqlite::SqliteStore::open(data).unwrap();
         store.file_digests(shop.to_str().unwrap()).unwrap()
     };
     assert_eq!(digests(&story.home.data()), digests(fresh.path()));

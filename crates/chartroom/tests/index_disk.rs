@@ -11,8 +11,8 @@ mod program;
 use std::path::Path;
 use std::process::Command;
 
-use chartroom_index::embedded::EmbeddedStore;
-use chartroom_index::store::VectorStore as _;
+use chartroom_search::sqlite::SqliteStore;
+use chartroom_search::store::VectorStore as _;
 use disk::{Mount, fill};
 use program::{Home, finish};
 use serde_json::Value;
@@ -131,7 +131,7 @@ impl Story {
 }
 
 fn digest(data: &Path, project: &Path) -> String {
-    let store = EmbeddedStore::open(data).unwrap();
+    let store = SqliteStore::open(data).unwrap();
     store.open_reader(project.to_str().unwrap()).unwrap().unwrap().payload_digest().unwrap()
 }
 

@@ -11,7 +11,7 @@ mod stdio;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use chartroom_index::embedded::EmbeddedStore;
+use chartroom_search::sqlite::SqliteStore;
 use program::{Home, Server, finish};
 use serde_json::{Value, json};
 use stdio::McpClient;
@@ -211,7 +211,7 @@ fn a_workbench_two_mcp_servers_and_a_command_line_lose_nothing_and_fail_nobody()
     for folder in &expected {
         let mut create = home.command(&["index", "create", folder]);
         assert!(create.env("CHARTROOM_HOME", fresh.path()).output().unwrap().status.success());
-        let digests = |data: &Path| EmbeddedStore::open(data).unwrap().file_digests(folder).unwrap();
+        let digests = |data: &Path| SqliteStore::open(data).unwrap().file_digests(folder).unwrap();
         assert_eq!(digests(&home.data()), digests(fresh.path()), "{folder}");
     }
 }

@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use chartroom_index::embedded::EmbeddedStore;
-use chartroom_index::store::VectorStore as _;
 use chartroom_protocol::index::{IndexStatus, ManageAction, ManageIndexParams};
+use chartroom_search::sqlite::SqliteStore;
+use chartroom_search::store::VectorStore as _;
 use program::Home;
 use sources::{Random, Sources, assert_equal_chunks, file_digests, manage, open, search};
 
@@ -77,7 +77,7 @@ async fn a_kill_at_any_moment_leaves_a_legal_state_and_the_next_sync_makes_it_wh
         }
         assert!(round < kills * 5, "the moments lie within the actions: {killed} of {round} did");
         let action = ROUNDS[(round % ROUNDS.len() as u64) as usize];
-        let store = EmbeddedStore::open(&data).unwrap();
+        let store = SqliteStore::open(&data).unwrap();
         if action == "create" {
             assert_eq!(manage(&data, &project, ManageAction::Clear).await.status, IndexStatus::Ok);
         } else {
@@ -129,6 +129,6 @@ async fn a_kill_at_any_moment_leaves_a_legal_state_and_the_next_sync_makes_it_wh
         }
     }
     println!("killed {killed_by:?}; left alone they take {whole:?}");
-    let store = EmbeddedStore::open(&data).unwrap();
+    let store = SqliteStore::open(&data).unwrap();
     assert_eq!(store.roots().unwrap(), [project], "nothing else is left");
 }

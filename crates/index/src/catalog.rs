@@ -6,7 +6,6 @@
 
 mod entry;
 mod load;
-pub(crate) mod lock;
 mod merge;
 mod reconcile;
 mod writer;

@@ -9,7 +9,7 @@ use chartroom_protocol::index::{FingerprintSource, ReindexReason};
 
 use crate::catalog::{CodebaseInfo, CodebaseState};
 use crate::proof::{Proof, StaleReason};
-use crate::store::Fingerprint;
+use chartroom_search::store::Fingerprint;
 
 /// What the catalog says, without its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

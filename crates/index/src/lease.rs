@@ -5,7 +5,6 @@
 //! another server, however slow it is.
 
 mod owners;
-pub(crate) mod process;
 
 use std::collections::HashSet;
 use std::fs;
@@ -16,7 +15,8 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use chartroom_protocol::index::{ActiveMutation, ManageAction};
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::lock::{FileLock, LockError, WAIT};
+use crate::file_lock::{FileLock, LockError, WAIT};
+use crate::process;
 
 pub(crate) use owners::{Owner, Owners};
 

@@ -1,37 +1,32 @@
-//! What the code says: chunks, embeddings, stores, proof, search, outline, call graph.
+//! The state of the code index: which codebases are indexed, what proves it, who may change it, and the six tools.
 //!
-//! The crate has two halves. The *state* half (catalog, proof, gates, lease, lifecycle, sync, tools) decides what
-//! may be answered and who may write; the *content* half (chunk, symbols, graph, embed, embedded, manifest, query,
-//! rank) reads source and finds things in it. They meet in [`store`], which is plain data and two small traits, and
-//! in [`content`].
+//! What is found in the code is the `chartroom-search` crate's; this one decides what may be answered and who may write.
 
 #![warn(missing_docs)]
 
+pub mod definitions;
 mod service;
 pub mod tools;
 
 pub mod catalog;
 pub mod gates;
-mod identity;
 mod lease;
 mod lifecycle;
 pub mod proof;
 mod sync;
 mod watcher;
 
-pub mod chunk;
-pub mod content;
-pub mod embed;
-pub mod embedded;
-pub mod graph;
-pub mod manifest;
-pub mod parser;
-pub mod query;
-pub mod rank;
-pub mod store;
-pub mod symbols;
+mod core;
+mod file_lock;
+mod freshness;
+pub mod git;
+mod identity;
+mod mutex;
+mod process;
+mod wording;
 
-pub use service::{IndexService, IndexSettings, OpenError};
+pub use crate::core::IndexSettings;
+pub use service::{IndexService, OpenError};
 
 #[cfg(test)]
 mod testing;

@@ -6,30 +6,24 @@ mod answer;
 mod build;
 mod clear;
 mod create;
-mod files;
 mod preflight;
 mod recovery;
 mod repair;
 mod status;
 mod sync;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use chartroom_protocol::index::{ManageAction, ManageIndexParams, ManageIndexResponse};
 
+use crate::core::Core;
+use crate::git::ChangedFiles;
 use crate::identity::canonical_root;
-use crate::service::Core;
 
-pub(crate) use answer::{finished, stale_hints};
+pub(crate) use answer::finished;
 pub(crate) use build::BuildJob;
-pub(crate) use files::{Batch, changes_of};
-pub(crate) use recovery::recover_interrupted;
-pub(crate) use sync::state_after;
-
-/// What the reference waits before it looks again.
-pub(crate) const RETRY_AFTER_MS: u64 = 2000;
+pub(crate) use recovery::recover;
 
 /// An answer, and the work that goes on after it.
 pub(crate) struct Managed {
@@ -47,9 +41,6 @@ impl From<ManageIndexResponse> for Managed {
 pub(crate) fn needs_git(params: &ManageIndexParams) -> bool {
     params.action == ManageAction::Reindex
 }
-
-/// Files that differ from the last commit, relative to the root, or why they are not known.
-pub(crate) type ChangedFiles = Result<BTreeSet<String>, String>;
 
 /// Does what `manage_index` was asked to.
 pub(crate) fn manage(core: &Arc<Core>, params: ManageIndexParams, changed: Option<ChangedFiles>) -> Managed {

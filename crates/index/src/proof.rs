@@ -9,7 +9,7 @@ use chartroom_protocol::index::ProofReason;
 use serde_json::Value;
 
 use crate::identity::canonical_root;
-use crate::store::{Fingerprint, MarkerDoc, ProbeError, VectorStore};
+use chartroom_search::store::{Fingerprint, MarkerDoc, ProbeError, VectorStore};
 
 /// What the marker says about a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

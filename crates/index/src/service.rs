@@ -1,164 +1,220 @@
-//! What all tools and commands share: the catalog, the store, the embedder, the leases, the runs of this process.
+//! The handle that the CLI, HTTP and MCP hold, and how it comes to be.
 
-mod open;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use chartroom_protocol::index::{IndexingProgress, ManageAction, Operation, OperationPhase};
+use chartroom_protocol::index::{
+    CallGraphParams, CallGraphResponse, FileOutlineParams, FileOutlineResponse, IndexStatus,
+    IndexingProgress, ListCodebasesResponse, ManageAction, ManageIndexParams, ManageIndexResponse,
+    ReadFileParams, ReadFileResponse, SearchCodebaseParams, SearchCodebaseResponse, StoreConfig,
+};
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
-use crate::catalog::{Catalog, CatalogDoc, CatalogView, CatalogWriter, CodebaseInfo};
-use crate::content::Content;
-use crate::embed::Embedder;
-use crate::lease::{Leases, Owner, Owners};
-use crate::parser::Parser;
-use crate::store::{Fingerprint, GenerationReader, StoreError, VectorStore};
-use crate::sync::RootSync;
-use crate::tools::git::GitProbe;
+use crate::core::{Core, IndexSettings};
+use crate::identity::canonical_root;
+use crate::lifecycle;
+use crate::mutex::lock;
+use crate::tools::{self, ToolError};
+use crate::watcher::Watcher;
 
-pub use open::{IndexService, IndexSettings, OpenError};
+use chartroom_search::embed::{EmbedError, Embedder};
+use chartroom_search::sqlite::SqliteStore;
+use chartroom_search::store::{StoreError, VectorStore};
 
-/// Everything the lifecycle and the tools work with. One per process and data folder.
-pub(crate) struct Core {
-    pub(crate) data: PathBuf,
-    pub(crate) version: String,
-    pub(crate) catalog: Catalog,
-    pub(crate) writer: CatalogWriter,
-    pub(crate) leases: Leases,
-    pub(crate) owners: Owners,
-    pub(crate) owner: Mutex<Option<Owner>>,
-    pub(crate) store: Arc<dyn VectorStore>,
-    pub(crate) embedder: Arc<dyn Embedder>,
-    pub(crate) content: Content,
-    pub(crate) parser: Arc<dyn Parser>,
-    pub(crate) fingerprint: Fingerprint,
-    pub(crate) git: GitProbe,
-    pub(crate) runs: Mutex<HashMap<String, Arc<Run>>>,
-    pub(crate) syncs: Mutex<HashMap<String, Arc<RootSync>>>,
-    /// How the last build of each root in this process ended; true even when the catalog could not be told.
-    pub(crate) ends: Mutex<HashMap<String, Ended>>,
-    /// What a person should know: the catalog was damaged and set aside, say.
-    pub(crate) notices: Mutex<Vec<String>>,
+/// Why there is no index service.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The embedder's configuration is wrong.
+    #[error(transparent)]
+    Embedder(#[from] EmbedError),
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
-/// A build of this process that runs now.
-#[derive(Debug)]
-pub(crate) struct Run {
-    pub(crate) operation_id: String,
-    pub(crate) action: ManageAction,
-    pub(crate) progress: watch::Sender<IndexingProgress>,
-    pub(crate) cancel: CancellationToken,
-    /// Turns true when the run has ended, well or not.
-    pub(crate) ended: watch::Sender<bool>,
+/// The index. Cheap to clone; the last one dropped ends the watcher, and with the process every lease.
+#[derive(Clone)]
+pub struct IndexService {
+    core: Arc<Core>,
+    watcher: Option<Arc<Watcher>>,
 }
 
-/// The end of a build.
-#[derive(Debug, Clone)]
-pub(crate) struct Ended {
-    pub(crate) operation_id: String,
-    pub(crate) phase: OperationPhase,
-    /// Why, unless it completed.
-    pub(crate) message: Option<String>,
-}
-
-/// A store that can only be read: what the read tools get instead of the store.
-#[derive(Clone, Copy)]
-pub(crate) struct ReadOnlyStore<'a>(&'a dyn VectorStore);
-
-impl ReadOnlyStore<'_> {
-    pub(crate) fn open_reader(&self, root: &str) -> Result<Option<Box<dyn GenerationReader>>, StoreError> {
-        self.0.open_reader(root)
+impl IndexService {
+    /// Opens the index with the store and the embedder that the config names.
+    pub fn open(settings: IndexSettings) -> Result<Self, OpenError> {
+        let embedder = Arc::from(chartroom_search::embed::from_config(&settings.config.embedding)?);
+        let store: Arc<dyn VectorStore> = match &settings.config.store {
+            StoreConfig::Embedded => Arc::new(SqliteStore::open(&settings.data)?),
+        };
+        Self::with_parts(settings, store, embedder)
     }
-}
 
-/// What a read tool may hold: nothing in it has a method that writes.
-#[derive(Clone, Copy)]
-pub(crate) struct ReadContext<'a> {
-    pub(crate) catalog: &'a Catalog,
-    pub(crate) store: ReadOnlyStore<'a>,
-    pub(crate) gate: &'a dyn GateFacts,
-    pub(crate) content: &'a Content,
-    pub(crate) fingerprint: &'a Fingerprint,
-}
-
-/// The facts a gate needs beside the catalog.
-pub(crate) trait GateFacts {
-    fn proof(&self, root: &str) -> crate::proof::Checked;
-    fn active(&self, root: &str) -> Option<chartroom_protocol::index::ActiveMutation>;
-    fn progress(&self, root: &str) -> Option<IndexingProgress>;
-    /// What the markers prove and the catalog does not have.
-    fn recovered(&self, doc: &CatalogDoc) -> Vec<(String, CodebaseInfo)>;
-}
-
-impl ReadContext<'_> {
-    /// The catalog; while its file is damaged and nothing better is known, what the markers prove.
-    pub(crate) fn view(&self) -> CatalogView {
-        let mut view = self.catalog.read();
-        if view.damage.is_some() {
-            let found = self.gate.recovered(&view.doc);
-            view.doc.codebases.extend(found);
+    /// Puts the parts together and recovers what a crash left: a damaged catalog is set aside, membership comes back
+    /// from the markers, nothing is ever removed.
+    pub fn with_parts(
+        settings: IndexSettings,
+        store: Arc<dyn VectorStore>,
+        embedder: Arc<dyn Embedder>,
+    ) -> Result<Self, OpenError> {
+        let core = Arc::new(Core::new(&settings, store, embedder));
+        lifecycle::recover(&core);
+        let mut watcher = None;
+        if settings.long_running {
+            match core.owners.register(&core.version, &core.fingerprint) {
+                Ok(owner) => *lock(&core.owner) = Some(owner),
+                Err(error) => {
+                    tracing::warn!(%error, "this server cannot be written down as an owner of the data folder")
+                }
+            }
+            watcher = Watcher::start(&core, &settings.config.watch).map(Arc::new);
         }
-        view
+        Ok(Self { core, watcher })
     }
-}
 
-impl Core {
-    pub(crate) fn read_context(&self) -> ReadContext<'_> {
-        ReadContext {
-            catalog: &self.catalog,
-            store: ReadOnlyStore(&*self.store),
-            gate: self,
-            content: &self.content,
-            fingerprint: &self.fingerprint,
+    /// Returns the root of the tracked codebase that a path lies in, the nearest if there are several.
+    pub fn codebase_of(&self, path: &Path) -> Option<PathBuf> {
+        let canonical = canonical_root(path);
+        let view = self.core.view();
+        let roots = view.doc.codebases.keys().map(String::as_str);
+        crate::identity::enclosing(roots, canonical.to_str()?).map(PathBuf::from)
+    }
+
+    /// `list_codebases`.
+    pub async fn list(&self) -> ListCodebasesResponse {
+        self.blocking(|core| tools::list_codebases::list(core)).await
+    }
+
+    /// `manage_index`. A build goes on in the background; `wait` waits for it.
+    pub async fn manage(&self, params: ManageIndexParams) -> ManageIndexResponse {
+        let changed = match lifecycle::needs_git(&params) {
+            true => Some(self.core.git.changed(&canonical_root(params.path.as_ref())).await),
+            false => None,
+        };
+        let watched = canonical_root(params.path.as_ref());
+        let managed = self.blocking(move |core| lifecycle::manage(core, params, changed)).await;
+        if let Some(job) = managed.job {
+            // The run owns its lease and reports through the catalog; `wait` and `close` wait for it.
+            drop(tokio::task::spawn_blocking(move || job.run()));
+        }
+        self.touch(&watched.to_string_lossy());
+        managed.response
+    }
+
+    /// `search_codebase`.
+    pub async fn search(&self, params: SearchCodebaseParams) -> Result<SearchCodebaseResponse, ToolError> {
+        tools::search_codebase::validate(&params)?;
+        let path = params.path.clone();
+        let found = self.blocking(move |core| tools::search_codebase::search(core, params)).await;
+        if let Ok(SearchCodebaseResponse { codebase_path: Some(root), .. }) = &found {
+            self.touch(root);
+            self.core.git.refresh(&canonical_root(root.as_ref()));
+        } else {
+            tracing::debug!(path, "nothing to watch");
+        }
+        found
+    }
+
+    /// `file_outline`.
+    pub async fn outline(&self, params: FileOutlineParams) -> Result<FileOutlineResponse, ToolError> {
+        self.blocking(move |core| tools::file_outline::outline(core.read_context(), &params)).await
+    }
+
+    /// `call_graph`.
+    pub async fn call_graph(&self, params: CallGraphParams) -> Result<CallGraphResponse, ToolError> {
+        self.blocking(move |core| tools::call_graph::call_graph(core.read_context(), &params)).await
+    }
+
+    /// `read_file`.
+    pub async fn read_file(&self, params: ReadFileParams) -> Result<ReadFileResponse, ToolError> {
+        self.blocking(move |core| tools::read_file::read(core.read_context(), &params)).await
+    }
+
+    /// Waits until no build of this process runs on this root.
+    pub async fn wait(&self, path: &str) {
+        let root = canonical_root(path.as_ref());
+        let Some(run) = self.core.run_of(&root.to_string_lossy()) else {
+            return;
+        };
+        let mut ended = run.ended.subscribe();
+        drop(run);
+        if ended.wait_for(|ended| *ended).await.is_err() {
+            tracing::debug!("the run ended with its sender");
         }
     }
 
-    pub(crate) fn view(&self) -> CatalogView {
-        self.read_context().view()
+    /// Waits for the build that this answer started, and says what came of it. An answer that started none comes back as
+    /// it is.
+    pub async fn finish(&self, started: ManageIndexResponse) -> ManageIndexResponse {
+        let builds = matches!(started.action, ManageAction::Create | ManageAction::Reindex);
+        let Some(operation) =
+            started.operation.as_ref().filter(|_| builds && started.status == IndexStatus::Ok)
+        else {
+            return started;
+        };
+        let operation_id = operation.operation_id.clone();
+        self.wait(&started.path).await;
+        let ended = lock(&self.core.ends)
+            .get(&started.path)
+            .filter(|ended| ended.operation_id == operation_id)
+            .cloned();
+        let status = self.manage(ManageIndexParams::new(ManageAction::Status, &started.path)).await;
+        lifecycle::finished(started, status, ended)
     }
 
-    pub(crate) fn run_of(&self, root: &str) -> Option<Arc<Run>> {
-        lock(&self.runs).get(root).cloned()
+    /// How far this process's build of a root is; `None` when none runs.
+    pub fn progress(&self, path: &str) -> Option<watch::Receiver<IndexingProgress>> {
+        let root = canonical_root(path.as_ref());
+        self.core.run_of(&root.to_string_lossy()).map(|run| run.progress.subscribe())
     }
 
-    /// The receipt of a codebase's last operation, with the end that this process knows better than the catalog.
-    pub(crate) fn receipt(&self, root: &str, info: Option<&CodebaseInfo>) -> Option<Operation> {
-        let mut operation = info?.operation.clone()?;
-        let ends = lock(&self.ends);
-        if let Some(ended) = ends.get(root).filter(|ended| ended.operation_id == operation.operation_id) {
-            operation.phase = ended.phase;
-            operation.message = ended.message.clone();
+    /// Removes entries whose folder and index are both gone. Explicit maintenance; no tool calls it.
+    pub async fn prune(&self) -> Result<Vec<String>, String> {
+        self.blocking(|core| {
+            let doc = core.catalog.read().doc;
+            crate::catalog::prune(&doc, &*core.store, &core.writer).map_err(|error| error.to_string())
+        })
+        .await
+    }
+
+    /// Cancels every build of this process and waits for them; what was published stays.
+    pub async fn close(&self) {
+        let runs: Vec<_> = lock(&self.core.runs).values().cloned().collect();
+        for run in &runs {
+            run.cancel.cancel();
         }
-        Some(operation)
+        for run in runs {
+            let mut ended = run.ended.subscribe();
+            if ended.wait_for(|ended| *ended).await.is_err() {
+                tracing::debug!("the run ended with its sender");
+            }
+        }
     }
 
-    pub(crate) fn sync_of(&self, root: &str) -> Arc<RootSync> {
-        Arc::clone(lock(&self.syncs).entry(root.to_owned()).or_default())
-    }
-}
-
-impl GateFacts for Core {
-    fn proof(&self, root: &str) -> crate::proof::Checked {
-        crate::proof::validate_completion_proof(&*self.store, root, &self.fingerprint)
+    fn touch(&self, root: &str) {
+        if let Some(watcher) = &self.watcher {
+            watcher.touch(root);
+        }
     }
 
-    fn active(&self, root: &str) -> Option<chartroom_protocol::index::ActiveMutation> {
-        self.leases.active(root)
-    }
-
-    fn progress(&self, root: &str) -> Option<IndexingProgress> {
-        self.run_of(root).map(|run| run.progress.borrow().clone())
-    }
-
-    fn recovered(&self, doc: &CatalogDoc) -> Vec<(String, CodebaseInfo)> {
-        crate::catalog::recovered(doc, &*self.store, &self.fingerprint)
+    /// Runs blocking work on its own thread. A panic there is a bug that must not take the server down with it.
+    async fn blocking<T: Send + 'static>(&self, work: impl FnOnce(&Arc<Core>) -> T + Send + 'static) -> T {
+        let core = Arc::clone(&self.core);
+        match tokio::task::spawn_blocking(move || work(&core)).await {
+            Ok(value) => value,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
     }
 }
 
-/// A poisoned mutex still holds whole values here: nothing is left half-changed across a panic.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+#[cfg(test)]
+impl IndexService {
+    /// What it stores in, to look at without asking for anything.
+    pub(crate) fn store(&self) -> Arc<dyn VectorStore> {
+        Arc::clone(&self.core.store)
+    }
+
+    /// A service on a core that a test has made.
+    pub(crate) fn on(core: Arc<Core>) -> Self {
+        Self { core, watcher: None }
+    }
 }

@@ -6,42 +6,20 @@
 mod run;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use chartroom_protocol::index::{ActiveMutation, FreshnessDecision, FreshnessMode, SyncStats};
 use chartroom_workspace::{CanonicalRoot, boundary};
 
+use crate::core::{Core, GateFacts};
 use crate::lease::LeaseError;
-use crate::service::{Core, GateFacts, lock};
+use crate::mutex::lock;
 
 /// A search looks again after this long when nobody watches the folder. The reference waits 180,000 ms; a scan of
 /// stats is cheap enough for a second.
 pub(crate) const SEARCH_THRESHOLD_MS: u64 = 1000;
-
-/// What this process knows about the freshness of one root.
-#[derive(Debug, Default)]
-pub(crate) struct RootSync {
-    /// Held while a sync runs; whoever waits for it looks at what it found.
-    last: Mutex<Last>,
-    /// A watcher watches the folder, so that "nothing happened" is known without looking.
-    watched: AtomicBool,
-    /// Something happened since the last sync began.
-    dirty: AtomicBool,
-    /// Why a folder that should be watched is polled.
-    polled: Mutex<Option<String>>,
-}
-
-#[derive(Debug, Default)]
-struct Last {
-    /// When the last good sync began: it saw everything written before.
-    began: Option<Instant>,
-    at: Option<jiff::Timestamp>,
-    outcome: Option<FreshnessDecision>,
-    ignore_signature: Option<String>,
-    ignore_rules_version: u64,
-}
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,40 +35,6 @@ pub(crate) enum Purpose {
 pub(crate) struct Freshness {
     pub(crate) decision: FreshnessDecision,
     pub(crate) conflict: Option<LeaseError>,
-}
-
-impl RootSync {
-    /// A watcher saw something.
-    pub(crate) fn mark_dirty(&self) {
-        self.dirty.store(true, Ordering::SeqCst);
-    }
-
-    /// A watcher began or ended.
-    pub(crate) fn set_watched(&self, watched: bool) {
-        // What happened before the watch began is not known.
-        self.mark_dirty();
-        self.watched.store(watched, Ordering::SeqCst);
-    }
-
-    /// The folder cannot be watched: it is looked at instead.
-    pub(crate) fn set_unwatched(&self, why: String) {
-        *lock(&self.polled) = Some(why);
-        self.set_watched(false);
-    }
-
-    /// Why the folder is polled though it should be watched.
-    pub(crate) fn polled_because(&self) -> Option<String> {
-        lock(&self.polled).clone()
-    }
-
-    /// A build has just ended. Its scan is older than that, so the next search looks again.
-    pub(crate) fn built(&self) {
-        *lock(&self.last) = Last::default();
-    }
-
-    fn is_clean(&self) -> bool {
-        self.watched.load(Ordering::SeqCst) && !self.dirty.load(Ordering::SeqCst)
-    }
 }
 
 /// Makes the index fresh enough. Blocks while a sync runs.

@@ -1,18 +1,15 @@
 //! The six tools, one file each: from parameters to an envelope.
 //!
-//! The ones that read get a `service::ReadContext`, in which nothing can write.
+//! The ones that read get a `core::ReadContext`, in which nothing can write.
 
 pub(crate) mod answer;
 pub(crate) mod call_graph;
-mod definitions;
 pub(crate) mod file_outline;
-pub mod git;
 pub(crate) mod list_codebases;
 pub(crate) mod read_file;
 pub(crate) mod resolve;
 pub(crate) mod search_codebase;
 
-pub use definitions::{call, definitions};
 pub use list_codebases::render as render_list;
 
 /// A call that cannot be answered with an envelope: the input is wrong, or the index itself broke.

@@ -19,7 +19,8 @@ use notify::{ErrorKind, EventKind, RecursiveMode};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::service::{Core, lock};
+use crate::core::Core;
+use crate::mutex::lock;
 use crate::sync::{self, Purpose};
 use folders::{is_quiet, watched_folders};
 
@@ -273,8 +274,8 @@ async fn settle(core: Weak<Core>, watches: Weak<Shared>, events: FileEvents) -> 
 
 /// Whether the gates let this runtime answer from (and so write to) this index.
 pub(crate) fn may_sync(core: &Core, root: &str) -> bool {
+    use crate::core::GateFacts;
     use crate::gates::{self, EntryState, FingerprintGate, Verdict};
-    use crate::service::GateFacts;
     let view = core.view();
     let info = view.doc.codebases.get(root);
     let verdict = gates::decide(

@@ -124,6 +124,9 @@ impl Client {
         };
         let greeted = async {
             peer.notify("initialized", json!({})).await?;
+            if quirks.asks_for_settings {
+                return Ok(());
+            }
             peer.notify("workspace/didChangeConfiguration", json!({ "settings": settings })).await
         };
         if let Err(error) = greeted.await {

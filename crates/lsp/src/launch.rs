@@ -11,7 +11,9 @@ use chartroom_workspace::{
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::registry::{Flavour, Program, Quirks, Server, built_in, fill_argument, flavour, flavour_of_tsc};
+use crate::registry::{
+    Flavour, Program, Quirks, Server, built_in, executable_of_tsc, fill_argument, flavour, flavour_of_tsc,
+};
 use crate::{install, memory};
 
 /// The servers that run in a sandbox unless the user says otherwise: their stories with the real program pass in one.
@@ -105,7 +107,7 @@ impl GateLauncher {
         let native = |tsc: PathBuf| Found {
             program: tsc,
             args: args.cloned().unwrap_or_else(|| vec!["--lsp".to_owned(), "--stdio".to_owned()]),
-            quirks: Quirks::NONE,
+            quirks: Quirks { asks_for_settings: true, ..Quirks::NONE },
         };
         let wrapped = |program: PathBuf| Found {
             program,
@@ -113,13 +115,19 @@ impl GateLauncher {
             quirks: Quirks { tsserver_requests: true, ..Quirks::NONE },
         };
         match flavour(project, self.root.as_path()) {
-            Some(Flavour::Native { .. }) => self.search(TYPESCRIPT, &["tsc"], project).map(native),
+            // What a package manager puts into `.bin` may be a script of its own: the package itself is asked.
+            Some(Flavour::Native { tsc: own }) => {
+                let found = self.search(TYPESCRIPT, &["tsc"], project)?;
+                Ok(native(executable_of_tsc(&found).or_else(|| executable_of_tsc(&own)).unwrap_or(found)))
+            }
             Some(Flavour::Wrapped) => {
                 self.search(TYPESCRIPT, &["typescript-language-server"], project).map(wrapped)
             }
             // The project has no TypeScript of its own: whatever the user has serves.
             None => match self.search(TYPESCRIPT, &["tsc"], project) {
-                Ok(tsc) if matches!(flavour_of_tsc(&tsc), Some(Flavour::Native { .. })) => Ok(native(tsc)),
+                Ok(tsc) if matches!(flavour_of_tsc(&tsc), Some(Flavour::Native { .. })) => {
+                    Ok(native(executable_of_tsc(&tsc).unwrap_or(tsc)))
+                }
                 _ => self.search(TYPESCRIPT, &["typescript-language-server"], project).map(wrapped),
             },
         }

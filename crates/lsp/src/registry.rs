@@ -21,8 +21,8 @@ mod typescript;
 pub use install::{Install, PackageManager};
 pub(crate) use placeholders::fill_argument;
 pub use table::{BuiltIn, Command, built_in};
-pub(crate) use typescript::flavour_of_tsc;
 pub use typescript::{Flavour, flavour};
+pub(crate) use typescript::{executable_of_tsc, flavour_of_tsc};
 
 /// When a server is used for a file that it could serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +48,16 @@ pub struct Quirks {
     /// It pushes without versions and late, so that what it says after a change can be about the text before it: no "clean" is
     /// believed before the file was sent once more.
     pub doubt_every_clean: bool,
+    /// It answers `textDocument/diagnostic`, though it does not announce it. What it pushes comes in parts, the first of them
+    /// with what it found in the text before: only what it answers counts.
+    pub answers_pull: bool,
+    /// It answers "clean" until it has read its configuration, and then asks to be pulled again.
+    pub refreshes_when_loaded: bool,
+    /// It has no diagnostics: it is asked questions, and nobody waits for what it says of a file.
+    pub reports_nothing: bool,
+    /// It asks for its settings when it wants them. Told of them as well, it loads the project a second time, and some say
+    /// "clean" in between.
+    pub asks_for_settings: bool,
     /// After a save it checks in the background, under a progress token that contains this text.
     #[serde(deserialize_with = "for_ever")]
     pub check_on_save: Option<Word>,
@@ -68,6 +78,10 @@ impl Quirks {
         silent_when_unchanged: false,
         doubt_first_clean: false,
         doubt_every_clean: false,
+        answers_pull: false,
+        refreshes_when_loaded: false,
+        reports_nothing: false,
+        asks_for_settings: false,
         check_on_save: None,
         index_progress: None,
         tsserver_requests: false,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chartroom_lsp::Orchestrator;
+use chartroom_protocol::lsp::{CheckOutcome, CheckParams, FileText, Freshness, ServerOutcome};
 use serde_json::json;
 use stage::Stage;
 
@@ -30,9 +31,12 @@ struct Story {
 }
 
 const NPM: &[&str] = &["languages"];
+const MORE: &[&str] = &["languages-more"];
 const VSCODE: &[&str] = &["eslint"];
 const STRICT: &str =
     "//- package.json\n{\"name\":\"p\"}\n//- tsconfig.json\n{\"compilerOptions\":{\"strict\":true}}\n";
+
+const ANGULAR: &str = "//- angular.json\n{}\n//- tsconfig.json\n{\"compilerOptions\":{\"strict\":true,\"experimentalDecorators\":true,\"target\":\"es2022\",\"module\":\"es2022\",\"moduleResolution\":\"bundler\"},\"angularCompilerOptions\":{\"strictTemplates\":true}}\n";
 
 async fn tell(story: Story) {
     let Story { id, file, broken, fine, .. } = story;
@@ -74,6 +78,70 @@ stories! {
         broken: "<script lang=\"ts\">\n  const count: number = \"x\";\n</script>\n<p>{count}</p>\n",
         fine: "<script lang=\"ts\">\n  const count: number = 1;\n</script>\n<p>{count}</p>\n",
         definition: Some((4, "count", "a.svelte:2:9")),
+    };
+    vue: Story {
+        id: "vue", modules: NPM, project: STRICT, file: "a.vue",
+        broken: "<script setup lang=\"ts\">\nconst count: number = \"x\";\ncount.toFixed();\n</script>\n<template><p>a</p></template>\n",
+        fine: "<script setup lang=\"ts\">\nconst count: number = 1;\ncount.toFixed();\n</script>\n<template><p>a</p></template>\n",
+        definition: Some((3, "count", "a.vue:2:7")),
+    };
+    astro: Story {
+        id: "astro", modules: NPM, project: STRICT, file: "a.astro",
+        broken: "---\nconst count: number = \"x\";\n---\n<p>{count}</p>\n",
+        fine: "---\nconst count: number = 1;\n---\n<p>{count}</p>\n",
+        definition: Some((4, "count", "a.astro:2:7")),
+    };
+    oxlint: Story {
+        id: "oxlint", modules: NPM, project: "//- .oxlintrc.json\n{\"rules\":{\"no-debugger\":\"error\"}}\n", file: "a.ts",
+        broken: "debugger;\n",
+        fine: "export const a = 1;\n",
+        definition: None,
+    };
+    deno: Story {
+        id: "deno", modules: MORE, project: "//- deno.json\n{}\n", file: "a.ts",
+        broken: "export const a: number = \"x\";\nexport const b = a;\n",
+        fine: "export const a: number = 1;\nexport const b = a;\n",
+        definition: Some((2, "a", "a.ts:1:14")),
+    };
+    angular: Story {
+        id: "angular", modules: MORE, project: ANGULAR, file: "a.ts",
+        broken: "import { Component } from \"@angular/core\";\n@Component({ selector: \"app-a\", template: \"<p>{{ nope }}</p>\" })\nexport class A {\n  count = 1;\n}\n",
+        fine: "import { Component } from \"@angular/core\";\n@Component({ selector: \"app-a\", template: \"<p>{{ count }}</p>\" })\nexport class A {\n  count = 1;\n}\n",
+        definition: Some((2, "count", "a.ts:4:3")),
+    };
+    tailwind: Story {
+        id: "tailwindcss", modules: MORE,
+        project: "//- tailwind.config.js\nmodule.exports = { content: [\"./*.html\"] };\n//- package.json\n{\"name\":\"p\"}\n",
+        file: "a.css",
+        broken: "@tailwind nope;\n",
+        fine: "@tailwind base;\n",
+        definition: None,
+    };
+    compose: Story {
+        id: "docker-compose", modules: MORE, project: "", file: "compose.yaml",
+        broken: "services:\n  a: [\n",
+        fine: "services:\n  a:\n    image: x\n",
+        definition: None,
+    };
+    graphql: Story {
+        id: "graphql", modules: MORE,
+        project: "//- .graphqlrc.yml\nschema: schema.graphql\ndocuments: \"*.graphql\"\n//- schema.graphql\ntype Query { a: Int }\n",
+        file: "q.graphql",
+        broken: "query Q { nope }\n",
+        fine: "query Q { a }\n",
+        definition: Some((1, "a", "schema.graphql:1:14")),
+    };
+    postgres: Story {
+        id: "postgrestools", modules: MORE, project: "//- postgrestools.jsonc\n{}\n", file: "a.sql",
+        broken: "SELECT\n  *\nFORM\n  users\n",
+        fine: "SELECT\n  *\nFROM\n  users\n",
+        definition: None,
+    };
+    sql: Story {
+        id: "sql-language-server", modules: MORE, project: "", file: "a.sql",
+        broken: "SELECT * FORM users;\n",
+        fine: "SELECT\n  *\nFROM\n  users\n",
+        definition: None,
     };
     yaml: Story {
         id: "yaml", modules: NPM, project: "", file: "a.yaml",
@@ -172,6 +240,36 @@ stories! {
         fine: "# A\n\nText.\n",
         definition: None,
     };
+}
+
+/// It gets its compiler over the network. Without one it publishes that nothing is wrong: that is not believed.
+#[tokio::test]
+async fn solidity_without_its_compiler_is_not_clean() {
+    let text = |value: &str| {
+        format!(
+            "// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\ncontract A {{\n  uint256 x;\n  function f() public {{ x = {value}; }}\n}}\n"
+        )
+    };
+    let stage = Stage::new("//- package.json\n{\"name\":\"p\"}\n", MORE);
+    for value in ["", "1"] {
+        stage.project.write("a.sol", &text(value));
+        let files = vec![FileText { file_path: "a.sol".to_owned(), text: None }];
+        let response = stage.orchestrator.check(CheckParams { files, ..CheckParams::default() }).await;
+        let [CheckOutcome { outcome: ServerOutcome::Answered { freshness, said }, .. }] = &*response.servers
+        else {
+            panic!("{:?}", response.servers)
+        };
+        match freshness {
+            Freshness::Current => assert_eq!(response.files[0].diagnostics.is_empty(), value == "1"),
+            Freshness::Failed => {
+                assert!(said.as_ref().is_some_and(|said| said.contains("compiler")), "{said:?}")
+            }
+            Freshness::Loading | Freshness::TimedOut => panic!("{freshness:?}"),
+        }
+    }
+    let arguments = json!({ "filePath": "a.sol", "line": 5, "symbol": "x" });
+    assert_eq!(stage.ask("lsp_goto_definition", arguments).await, "a.sol:4:11");
+    stage.end().await;
 }
 
 #[tokio::test]

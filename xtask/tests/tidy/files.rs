@@ -9,7 +9,6 @@ use crate::root;
 const WORKSPACE_ONLY: &[&str] = &[
     "crates/edits/src",
     "crates/index/src/lifecycle",
-    "crates/index/src/manifest.rs",
     "crates/index/src/sync",
     "crates/index/src/tools",
     "crates/index/src/watcher",
@@ -20,6 +19,8 @@ const WORKSPACE_ONLY: &[&str] = &[
     "crates/lsp/src/registry",
     "crates/lsp/src/tools",
     "crates/chartroom/src/http",
+    "crates/search/src/intake.rs",
+    "crates/search/src/scan.rs",
     "crates/workspace/src/roots.rs",
 ];
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use chartroom_index::parser::{Answer, HelperParser, Worker, WorkerError};
-use chartroom_index::tools::git::GitProbe;
+use chartroom_index::git::GitProbe;
 use chartroom_index::{IndexService, IndexSettings};
+use chartroom_search::parser::{Answer, HelperParser, Worker, WorkerError};
 use chartroom_workspace::SpawnGate;
 use chartroom_workspace::helper::{self, Helper, HelperError};
 
@@ -77,7 +77,7 @@ const PARSE_MEMORY: u64 = 192 * 1024 * 1024;
 
 /// Runs a helper that parses.
 pub(crate) fn parse_helper() -> ExitCode {
-    helper::serve(PARSE_MEMORY, chartroom_index::parser::serve)
+    helper::serve(PARSE_MEMORY, chartroom_search::parser::serve)
 }
 
 struct ParseHelper(Helper);

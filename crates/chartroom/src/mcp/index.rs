@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chartroom_index::{IndexService, tools};
+use chartroom_index::{IndexService, definitions, tools};
 use chartroom_workspace::CanonicalRoot;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -63,7 +63,7 @@ impl ToolGroup for IndexTools {
     }
 
     fn tools(&self) -> BoxFuture<'_, &'static [ToolSpec]> {
-        std::future::ready(tools::definitions()).boxed()
+        std::future::ready(definitions::definitions()).boxed()
     }
 
     fn call<'a>(
@@ -73,13 +73,13 @@ impl ToolGroup for IndexTools {
         _consent: &'a dyn Consent,
     ) -> BoxFuture<'a, Option<ToolAnswer>> {
         async move {
-            if !tools::definitions().iter().any(|tool| tool.name == name) {
+            if !definitions::definitions().iter().any(|tool| tool.name == name) {
                 return None;
             }
             if name == "list_codebases" && !self.names_others {
                 return Some(self.list_own().await);
             }
-            Some(tools::call(&self.index, name, from_root(&self.root, arguments)).await)
+            Some(definitions::call(&self.index, name, from_root(&self.root, arguments)).await)
         }
         .boxed()
     }

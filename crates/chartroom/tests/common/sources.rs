@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use chartroom_index::embedded::EmbeddedStore;
-use chartroom_index::store::VectorStore as _;
-use chartroom_index::tools::git::GitProbe;
+use chartroom_index::git::GitProbe;
 use chartroom_index::{IndexService, IndexSettings};
 use chartroom_protocol::index::{
     IndexConfig, ManageAction, ManageIndexParams, ManageIndexResponse, SearchCodebaseParams,
     SearchCodebaseResponse,
 };
+use chartroom_search::sqlite::SqliteStore;
+use chartroom_search::store::VectorStore as _;
 
 /// A project, and every file's digest as a fresh build gives it.
 pub struct Sources {
@@ -102,18 +102,18 @@ async fn create(data: &Path, project: &Path) {
 
 /// Compares two data folders' indexes of a project, chunk by chunk and symbol by symbol.
 pub fn assert_equal_chunks(project: &str, left: &Path, right: &Path, when: &str) {
-    let reader = |data: &Path| EmbeddedStore::open(data).unwrap().open_reader(project).unwrap().unwrap();
+    let reader = |data: &Path| SqliteStore::open(data).unwrap().open_reader(project).unwrap().unwrap();
     let (left, right) = (reader(left), reader(right));
-    let counts = |reader: &dyn chartroom_index::store::GenerationReader| {
+    let counts = |reader: &dyn chartroom_search::store::GenerationReader| {
         // When each was built is all that may differ.
-        chartroom_index::store::Counts { graph_built_at_ms: 0, ..reader.counts().unwrap() }
+        chartroom_search::store::Counts { graph_built_at_ms: 0, ..reader.counts().unwrap() }
     };
     assert_eq!(counts(&*left), counts(&*right), "{when}");
-    let paths = |manifest: chartroom_index::store::Manifest| manifest.files.into_keys().collect::<Vec<_>>();
+    let paths = |manifest: chartroom_search::store::Manifest| manifest.files.into_keys().collect::<Vec<_>>();
     let files = paths(left.manifest().unwrap());
     assert_eq!(files, paths(right.manifest().unwrap()), "{when}");
     for file in &files {
-        let chunks = |reader: &dyn chartroom_index::store::GenerationReader| {
+        let chunks = |reader: &dyn chartroom_search::store::GenerationReader| {
             let chunks = reader.chunks_in(file).unwrap();
             chunks.into_iter().map(|stored| stored.chunk).collect::<Vec<_>>()
         };
@@ -128,7 +128,7 @@ pub fn assert_equal_chunks(project: &str, left: &Path, right: &Path, when: &str)
 }
 
 pub fn file_digests(data: &Path, project: &Path) -> BTreeMap<String, String> {
-    EmbeddedStore::open(data).unwrap().file_digests(project.to_str().unwrap()).unwrap()
+    SqliteStore::open(data).unwrap().file_digests(project.to_str().unwrap()).unwrap()
 }
 
 /// Paths below a folder, sorted.
@@ -162,7 +162,7 @@ pub fn open(data: &Path) -> IndexService {
         version: env!("CARGO_PKG_VERSION").into(),
         long_running: false,
         git: GitProbe::none(),
-        parser: std::sync::Arc::new(chartroom_index::parser::InProcess::default()),
+        parser: std::sync::Arc::new(chartroom_search::parser::InProcess::default()),
     })
     .unwrap()
 }

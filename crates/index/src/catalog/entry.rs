@@ -1,10 +1,10 @@
 //! One codebase as the catalog keeps it.
 
-use chartroom_protocol::index::{FingerprintSource, IndexingProgress, Operation, ReindexReason};
+use chartroom_protocol::index::{FingerprintSource, IndexingProgress, Operation, ReindexReason, SyncStats};
 use serde::{Deserialize, Serialize};
 
-use crate::content::LeftOut;
-use crate::store::Fingerprint;
+use chartroom_search::scan::LeftOut;
+use chartroom_search::store::{Counts, Fingerprint};
 
 /// What is known of a codebase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -127,6 +127,18 @@ impl CodebaseOptions {
 }
 
 impl CodebaseState {
+    /// The state after an explicit sync.
+    pub fn synced(stats: SyncStats, counts: Counts) -> Self {
+        Self::SyncCompleted {
+            added: stats.added,
+            removed: stats.removed,
+            modified: stats.modified,
+            total_changes: stats.added + stats.removed + stats.modified,
+            indexed_files: counts.files,
+            total_chunks: counts.chunks,
+        }
+    }
+
     /// As it stands in the file.
     pub fn name(&self) -> &'static str {
         match self {

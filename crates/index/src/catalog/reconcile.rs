@@ -1,7 +1,7 @@
 //! Membership from the stores' own markers. Adds and repairs, never removes.
 
 use crate::proof::{self, Proof};
-use crate::store::{Fingerprint, MarkerDoc, VectorStore};
+use chartroom_search::store::{Fingerprint, MarkerDoc, VectorStore};
 
 use super::entry::{BuildStatus, CodebaseInfo, CodebaseState};
 use super::load::CatalogDoc;

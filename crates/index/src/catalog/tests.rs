@@ -77,8 +77,11 @@ fn an_entry_that_cannot_be_understood_survives_a_save() {
 fn a_change_that_cannot_be_saved_stays_pending_and_is_merged_later() {
     let dir = tempfile::tempdir().unwrap();
     let writer = CatalogWriter::new(dir.path());
-    let lock =
-        lock::FileLock::acquire(&dir.path().join("codebases.json.lock"), std::time::Duration::ZERO).unwrap();
+    let lock = crate::file_lock::FileLock::acquire(
+        &dir.path().join("codebases.json.lock"),
+        std::time::Duration::ZERO,
+    )
+    .unwrap();
     assert!(matches!(writer.set("/first", indexed(1)), Err(SaveError::Busy(_))));
     drop(lock);
     writer.set("/second", indexed(1)).unwrap();

@@ -8,9 +8,10 @@ use std::sync::{Mutex, PoisonError};
 
 use super::entry::CodebaseInfo;
 use super::load::CatalogDoc;
-use super::lock::{self, FileLock, LockError};
+
 use super::merge::{Preferred, preferred};
 use super::{Damage, read_doc};
+use crate::file_lock::{self, FileLock, LockError};
 
 /// Changes the catalog. The lifecycle has the only one.
 #[derive(Debug)]
@@ -130,7 +131,7 @@ impl CatalogWriter {
     }
 
     fn lock(&self) -> Result<FileLock, LockError> {
-        FileLock::acquire(&self.path.with_extension("json.lock"), lock::WAIT)
+        FileLock::acquire(&self.path.with_extension("json.lock"), file_lock::WAIT)
     }
 
     fn write(&self, bytes: &[u8]) -> Result<(), SaveError> {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use chartroom_protocol::index::RuntimeOwner;
 use serde::{Deserialize, Serialize};
 
-use super::process;
-use crate::store::Fingerprint;
+use crate::process;
+use chartroom_search::store::Fingerprint;
 
 /// The owners' folder.
 #[derive(Debug, Clone)]

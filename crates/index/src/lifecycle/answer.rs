@@ -3,16 +3,15 @@
 use chartroom_protocol::index::{
     ActiveMutation, Compatibility, Hints, IndexStatus, IndexingProgress, ManageAction, ManageHint,
     ManageIndexParams, ManageIndexResponse, ManageReason, OperationPhase, ReindexReason, RuntimeOwner,
-    StaleLocal, Warning,
+    Warning,
 };
 
-use super::RETRY_AFTER_MS;
 use crate::catalog::CodebaseInfo;
-use crate::content::LeftOut;
+use crate::core::{Core, Ended, GateFacts};
 use crate::lease::LeaseError;
-use crate::proof::{Proof, StaleReason};
-use crate::service::{Core, Ended, GateFacts};
-use crate::tools::answer::{progress_of, reindex_message, stale_message};
+use crate::proof::StaleReason;
+use crate::wording::{RETRY_AFTER_MS, progress_of, reindex_message, stale_hints, stale_message};
+use chartroom_search::scan::LeftOut;
 
 /// An envelope that says `text`.
 pub(crate) fn manage_envelope(
@@ -71,18 +70,6 @@ pub(super) fn stale_local(
         manage_envelope(params, root, IndexStatus::NotIndexed, Some(ManageReason::NotIndexed), text);
     response.hints = Some(stale_hints(root, reason));
     response
-}
-
-/// What a stale answer offers, the same everywhere.
-pub(crate) fn stale_hints(root: &str, reason: StaleReason) -> Hints {
-    let create = ManageHint::new(ManageAction::Create, root);
-    Hints {
-        create: Some(create.clone()),
-        stale_local: Proof::StaleLocal(reason)
-            .reason()
-            .map(|completion_proof| StaleLocal { completion_proof, recommended_action: create }),
-        ..Hints::default()
-    }
 }
 
 /// Only a reindex helps.
@@ -269,5 +256,5 @@ pub(crate) fn compatibility(
     info: Option<&CodebaseInfo>,
     reason: Option<ReindexReason>,
 ) -> Compatibility {
-    crate::tools::answer::compatibility(info, &core.fingerprint, reason)
+    crate::wording::compatibility(info, &core.fingerprint, reason)
 }

@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 
 use chartroom_protocol::index::{FingerprintSource, IndexingProgress, OperationPhase};
 
-use super::files::{Batch, changes_of};
 use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseOptions, CodebaseState, SaveError};
-use crate::content::{LeftOut, ScanError, ScanOptions};
-use crate::embed::EmbedError;
+use crate::core::{Core, Ended, GateFacts, Run};
 use crate::lease::Lease;
+use crate::mutex::lock;
 use crate::proof::Proof;
-use crate::service::{Core, Ended, GateFacts, Run, lock};
-use crate::store::{Counts, GenerationWriter, JournalEntry, Manifest, MarkerDoc, StoreError};
+use chartroom_search::embed::EmbedError;
+use chartroom_search::intake::{Batch, IntakeError, changes_of};
+use chartroom_search::scan::{self, LeftOut, ScanError, ScanOptions};
+use chartroom_search::store::{Counts, GenerationWriter, JournalEntry, Manifest, MarkerDoc, StoreError};
 
 /// More than this is not indexed; the answer says so.
 const CHUNK_LIMIT: u64 = 450_000;
@@ -59,6 +60,15 @@ pub(crate) enum BuildError {
     Cancelled,
     #[error(transparent)]
     Save(#[from] SaveError),
+}
+
+impl From<IntakeError> for BuildError {
+    fn from(error: IntakeError) -> Self {
+        match error {
+            IntakeError::Root(error) => Self::Scan(error),
+            IntakeError::Embed(error) => Self::Embed(error),
+        }
+    }
 }
 
 impl BuildError {
@@ -143,7 +153,7 @@ impl BuildJob {
             ignore_patterns: self.options.ignore_patterns.clone(),
             full_hash: false,
         };
-        let scan = (core.content.scan)(Path::new(&self.root), &Manifest::default(), &options)?;
+        let scan = scan::scan(Path::new(&self.root), &Manifest::default(), &options)?;
         self.left_out = scan.left_out;
         let former = self.former();
         let total = scan.added.len();
@@ -157,7 +167,8 @@ impl BuildJob {
             }
             let known: Vec<&dyn GenerationWriter> = former.iter().map(|former| &**former).collect();
             let known = [&[&*writer as &dyn GenerationWriter], known.as_slice()].concat();
-            let Batch { changes, unparsed, .. } = changes_of(&core, Path::new(&self.root), batch, &known)?;
+            let Batch { changes, unparsed, .. } =
+                changes_of(&*core.parser, &*core.embedder, Path::new(&self.root), batch, &known)?;
             // The batches come in the order of their paths.
             self.left_out.unparsed.extend(unparsed);
             chunks += writer.apply(changes)?.chunks_written;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use chartroom_protocol::index::{IndexStatus, ManageIndexParams, ManageIndexResponse};
 
 use super::{Target, answer};
-use crate::service::{Core, lock};
+use crate::core::Core;
+use crate::mutex::lock;
 
 /// Removes the entry and everything stored of it, failed entries too. A store that fails keeps both.
 pub(super) fn clear(core: &Arc<Core>, params: &ManageIndexParams, target: &Target) -> ManageIndexResponse {

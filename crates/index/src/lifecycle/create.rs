@@ -13,9 +13,10 @@ use tokio_util::sync::CancellationToken;
 use super::answer;
 use super::{BuildJob, Managed, Target};
 use crate::catalog::{CodebaseInfo, CodebaseOptions, CodebaseState};
+use crate::core::{Core, GateFacts, Run};
 use crate::gates::{self, EntryState, FingerprintGate, Verdict};
 use crate::lease::Lease;
-use crate::service::{Core, GateFacts, Run, lock};
+use crate::mutex::lock;
 
 /// Told when the catalog says indexed and the store cannot prove it.
 pub(crate) const STALE_CREATE_TEXT: &str = "Local snapshot claims indexed, but completion proof is missing/invalid; treating as not_indexed for create.";

@@ -8,8 +8,8 @@ use chartroom_protocol::index::{
 };
 
 use super::{ChangedFiles, Managed, Target, answer, create};
+use crate::core::{Core, GateFacts};
 use crate::gates::{self, EntryState, FingerprintGate, Verdict};
-use crate::service::{Core, GateFacts};
 
 /// Runs the preflight, then builds.
 pub(super) fn reindex(

@@ -5,12 +5,35 @@
 use chartroom_protocol::index::{FingerprintSource, ManageAction, OperationPhase};
 
 use crate::catalog::{BuildStatus, CodebaseState};
+use crate::core::{Core, GateFacts};
+use crate::mutex::lock;
 use crate::proof::Proof;
-use crate::service::{Core, GateFacts};
+
+/// Settles what a crash left: a damaged catalog is set aside, membership comes back from the markers, nothing is ever
+/// removed. A folder that cannot be written is told in a notice and does not stop the reads.
+pub(crate) fn recover(core: &Core) {
+    match core.writer.quarantine_if_damaged() {
+            Ok(None) => {}
+            Ok(Some(quarantined)) => lock(&core.notices).push(format!(
+                "The catalog was damaged ({}) and is set aside as '{}'. Indexed codebases are recovered from their completion markers.",
+                quarantined.reason,
+                quarantined.to.display()
+            )),
+            Err(error) => lock(&core.notices).push(format!("The catalog cannot be repaired: {error}.")),
+        }
+    let view = core.catalog.read();
+    match crate::catalog::reconcile_non_destructive(&view.doc, &*core.store, &core.fingerprint, &core.writer)
+    {
+        Ok(added) if added.is_empty() => {}
+        Ok(added) => tracing::info!(?added, "codebases recovered from their completion markers"),
+        Err(error) => tracing::warn!(%error, "recovered codebases could not be saved"),
+    }
+    recover_interrupted(core);
+}
 
 /// Settles every entry whose build has no living owner: promoted by a valid marker, failed without one, and left alone
 /// when the probe cannot tell.
-pub(crate) fn recover_interrupted(core: &Core) {
+fn recover_interrupted(core: &Core) {
     let doc = core.catalog.read().doc;
     for (root, info) in &doc.codebases {
         let unfinished = info.operation.as_ref().is_some_and(|operation| !operation.phase.is_terminal());

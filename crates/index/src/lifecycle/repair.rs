@@ -15,10 +15,11 @@ use chartroom_workspace::boundary::Inside;
 
 use super::{Target, answer};
 use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseState};
-use crate::content::ScanOptions;
+use crate::core::{Core, GateFacts};
 use crate::proof::Proof;
-use crate::service::{Core, GateFacts};
-use crate::store::{Counts, GenerationReader, MarkerDoc, StoreError};
+use chartroom_search::chunk;
+use chartroom_search::scan::{self, ScanOptions};
+use chartroom_search::store::{Counts, GenerationReader, MarkerDoc, StoreError};
 use chartroom_workspace::limits::INDEXED_FILE;
 
 /// Repairs, or says why that cannot be done.
@@ -128,7 +129,7 @@ fn compare(
         full_hash: true,
     };
     let manifest = reader.manifest()?;
-    let Ok(scan) = (core.content.scan)(Path::new(root), &manifest, &options) else {
+    let Ok(scan) = scan::scan(Path::new(root), &manifest, &options) else {
         return Ok((ProofPart::Unproven, ProofPart::NotChecked));
     };
     let stale = if scan.removed.is_empty() { ProofPart::Matched } else { ProofPart::Failed };
@@ -142,7 +143,7 @@ fn compare(
             return Ok((ProofPart::Unproven, stale));
         };
         let text = String::from_utf8_lossy(&bytes);
-        let wanted = (core.content.parse_file)(&*core.parser, rel_path, &text).chunks;
+        let wanted = chunk::parse_file_with(&*core.parser, rel_path, &text).chunks;
         let stored = reader.chunks_in(rel_path)?;
         if wanted.len() != stored.len()
             || wanted.iter().zip(&stored).any(|(wanted, stored)| *wanted != stored.chunk)

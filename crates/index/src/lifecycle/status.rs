@@ -10,9 +10,10 @@ use chartroom_protocol::index::{
 
 use super::{Target, answer};
 use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseState};
+use crate::core::{Core, GateFacts};
 use crate::gates::{self, EntryState, FingerprintGate, Verdict};
-use crate::service::{Core, GateFacts, lock};
-use crate::tools::answer::progress_of;
+use crate::mutex::lock;
+use crate::wording::progress_of;
 
 /// Tells the state of one codebase.
 pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Target) -> ManageIndexResponse {

@@ -8,10 +8,9 @@ use chartroom_protocol::index::{
 };
 
 use super::{Target, answer};
-use crate::catalog::CodebaseState;
+use crate::core::{Core, GateFacts};
 use crate::gates::{self, EntryState, FingerprintGate, Verdict};
 use crate::lease::LeaseError;
-use crate::service::{Core, GateFacts};
 use crate::sync::{self, Freshness, Purpose};
 
 /// Syncs now, whatever the last one's age.
@@ -92,19 +91,4 @@ fn synced_text(root: &str, decision: &chartroom_protocol::index::FreshnessDecisi
         "Synced codebase '{root}': +{} added, -{} removed, ~{} modified.",
         stats.added, stats.removed, stats.modified
     )
-}
-
-/// The state after an explicit sync.
-pub(crate) fn state_after(
-    stats: chartroom_protocol::index::SyncStats,
-    counts: crate::store::Counts,
-) -> CodebaseState {
-    CodebaseState::SyncCompleted {
-        added: stats.added,
-        removed: stats.removed,
-        modified: stats.modified,
-        total_changes: stats.added + stats.removed + stats.modified,
-        indexed_files: counts.files,
-        total_chunks: counts.chunks,
-    }
 }

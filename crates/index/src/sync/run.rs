@@ -11,12 +11,12 @@ use chartroom_workspace::CanonicalRoot;
 use chartroom_workspace::boundary::Folder;
 
 use super::Purpose;
-use crate::catalog::CodebaseInfo;
-use crate::content::{LeftOut, ScanOptions, ScannedFile};
+use crate::catalog::{CodebaseInfo, CodebaseState};
+use crate::core::Core;
 use crate::lease::{Lease, LeaseError};
-use crate::lifecycle::{self, Batch, changes_of};
-use crate::service::Core;
-use crate::store::{FileChange, JournalEntry};
+use chartroom_search::intake::{Batch, changes_of};
+use chartroom_search::scan::{self, LeftOut, ScanOptions, ScannedFile};
+use chartroom_search::store::{FileChange, JournalEntry};
 
 /// Files that are parsed, embedded and committed together.
 const BATCH_FILES: usize = 128;
@@ -56,8 +56,7 @@ pub(super) fn sync(
         .map_err(|error| failed(error.to_string()))?
         .ok_or_else(|| failed("there is no index to sync; create it first".into()))?;
     let previous = writer.manifest().map_err(|error| failed(error.to_string()))?;
-    let scan = (core.content.scan)(Path::new(root), &previous, &options)
-        .map_err(|error| failed(error.to_string()))?;
+    let scan = scan::scan(Path::new(root), &previous, &options).map_err(|error| failed(error.to_string()))?;
     let mut stats = SyncStats {
         added: scan.added.len() as u64,
         removed: scan.removed.len() as u64,
@@ -70,7 +69,7 @@ pub(super) fn sync(
     let mut unparsed = still_unparsed(info, &changed, &scan.removed);
     let mut skipped = 0;
     for files in changed.chunks(BATCH_FILES) {
-        let batch = changes_of(core, Path::new(root), files, &[&*writer])
+        let batch = changes_of(&*core.parser, &*core.embedder, Path::new(root), files, &[&*writer])
             .map_err(|error| failed(error.to_string()))?;
         let Batch { changes, skipped: left_out, unparsed: more } = batch;
         skipped += left_out;
@@ -141,7 +140,7 @@ fn acquire(core: &Core, root: &str, operation_id: &str) -> Result<Lease, SyncErr
 /// What an explicit sync leaves in the catalog.
 struct Done {
     stats: SyncStats,
-    counts: crate::store::Counts,
+    counts: chartroom_search::store::Counts,
     left_out: LeftOut,
 }
 
@@ -185,7 +184,7 @@ fn record(
         return Ok(());
     };
     let now = jiff::Timestamp::now().to_string();
-    let mut entry = info.with_state(lifecycle::state_after(done.stats, done.counts), &now);
+    let mut entry = info.with_state(CodebaseState::synced(done.stats, done.counts), &now);
     entry.left_out = done.left_out;
     entry.lease_generation = lease.generation();
     if entry.ignore_control_signature.as_deref() != Some(signature) {

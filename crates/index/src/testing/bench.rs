@@ -11,10 +11,14 @@ use super::faults::{FaultyStore, Killed};
 use super::memory::MemoryStore;
 use super::simple;
 use crate::catalog::CodebaseInfo;
-use crate::lifecycle::{self, ChangedFiles};
-use crate::service::{Core, IndexService, IndexSettings};
-use crate::store::VectorStore;
-use crate::tools::{self, ToolError, git::GitProbe};
+use crate::core::{Core, IndexSettings};
+use crate::git::ChangedFiles;
+use crate::git::GitProbe;
+use crate::lifecycle;
+use crate::service::IndexService;
+use crate::tools::{self, ToolError};
+use chartroom_search::store::VectorStore;
+use chartroom_search::symbols::{SymbolKind, symbol_id};
 
 pub(crate) struct Bench<S = MemoryStore> {
     _dir: TempDir,
@@ -26,6 +30,11 @@ pub(crate) struct Bench<S = MemoryStore> {
     pub(crate) core: Arc<Core>,
     /// Texts that were embedded so far.
     pub(crate) embedded: Arc<AtomicUsize>,
+}
+
+/// The id of the function `alpha` of `a.rs`.
+pub(crate) fn alpha() -> String {
+    symbol_id("a.rs", SymbolKind::Function, "alpha", 0)
 }
 
 /// What a person sees of a codebase.
@@ -66,8 +75,8 @@ impl<S: VectorStore + 'static> Bench<S> {
         let (data, project) = (base.join("data"), base.join("project"));
         std::fs::create_dir_all(&data).unwrap();
         std::fs::create_dir_all(&project).unwrap();
-        std::fs::write(project.join("a.rs"), "fn alpha\nfn beta\n").unwrap();
-        std::fs::write(project.join("b.rs"), "fn gamma\n").unwrap();
+        std::fs::write(project.join("a.rs"), "fn alpha() {}\nfn beta() {}\n").unwrap();
+        std::fs::write(project.join("b.rs"), "fn gamma() {}\n").unwrap();
         let store = Arc::new(FaultyStore::new(make(&data)));
         let embedded = Arc::default();
         let core = core(&data, &store, "model", &embedded);
@@ -83,7 +92,7 @@ impl<S: VectorStore + 'static> Bench<S> {
     /// The same folder and store in a new process with another embedding model.
     pub(crate) fn restart_with(&mut self, model: &str) {
         self.core = core(&self.data, &self.store, model, &self.embedded);
-        self.core.recover().unwrap();
+        lifecycle::recover(&self.core);
     }
 
     pub(crate) fn service(&self) -> IndexService {
@@ -184,8 +193,8 @@ fn core<S: VectorStore + 'static>(
         version: "test".into(),
         long_running: false,
         git: GitProbe::none(),
-        parser: Arc::new(crate::parser::InProcess::default()),
+        parser: Arc::new(chartroom_search::parser::InProcess::default()),
     };
     let embedder = Arc::new(simple::OneDimension { model: model.into(), texts: Arc::clone(embedded) });
-    Arc::new(Core::new(&settings, Arc::clone(store) as _, embedder, simple::content()))
+    Arc::new(Core::new(&settings, Arc::clone(store) as _, embedder))
 }

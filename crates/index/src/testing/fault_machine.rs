@@ -9,8 +9,8 @@ use proptest::prelude::*;
 
 use super::memory::MemoryStore;
 use super::{Bench, Fault};
-use crate::embedded::EmbeddedStore;
-use crate::store::VectorStore;
+use chartroom_search::sqlite::SqliteStore;
+use chartroom_search::store::VectorStore;
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -94,7 +94,7 @@ impl<S: VectorStore + 'static> Machine<S> {
             }
             Step::Edit(n) => {
                 let file = bench.project.join(format!("{}.rs", ["a", "b", "c"][usize::from(n % 3)]));
-                std::fs::write(file, format!("fn edited{n}\n")).unwrap();
+                std::fs::write(file, format!("fn edited{n}() {{}}\n")).unwrap();
             }
             Step::Restart => {}
         });
@@ -203,7 +203,7 @@ fn no_sequence_of_actions_faults_and_kills_breaks_a_promise() {
 // ACC-1
 #[test]
 fn no_sequence_on_the_embedded_store_breaks_a_promise() {
-    run(EMBEDDED_SEQUENCES, |data| EmbeddedStore::open(data).unwrap());
+    run(EMBEDDED_SEQUENCES, |data| SqliteStore::open(data).unwrap());
 }
 
 fn run<S: VectorStore + 'static>(sequences: u32, make: impl Fn(&Path) -> S) {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::service::lock;
-use crate::store::*;
+use crate::mutex::lock;
+use chartroom_search::store::*;
 
 /// What happens to one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,7 +219,7 @@ impl GenerationReader for FaultyReader {
         self.1.gate()?;
         self.0.lexical(terms, limit)
     }
-    fn words(&self) -> Result<Box<dyn crate::store::WordCounts>, StoreError> {
+    fn words(&self) -> Result<Box<dyn chartroom_search::store::WordCounts>, StoreError> {
         self.1.gate()?;
         self.0.words()
     }

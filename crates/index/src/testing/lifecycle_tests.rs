@@ -18,7 +18,7 @@ fn create_then_status_then_search() {
     assert_eq!(response.human_text, format!("Started background indexing for codebase '{}'.", bench.root));
     assert_eq!(response.operation.unwrap().phase, OperationPhase::Accepted);
     let status = bench.manage(ManageAction::Status);
-    assert!(status.message.contains("2 files, 3 chunks"), "{}", status.message);
+    assert!(status.message.contains("2 files, 2 chunks"), "{}", status.message);
     assert_eq!(status.operation.unwrap().phase, OperationPhase::Completed);
     let found = bench.search("gamma").unwrap();
     assert_eq!(found.results.len(), 1);
@@ -95,7 +95,7 @@ fn any_other_mutation_in_progress_is_blocked() {
 fn the_old_index_answers_while_a_reindex_runs_and_after_it_fails() {
     let bench = Bench::indexed();
     let before = bench.entry().unwrap();
-    std::fs::write(bench.project.join("a.rs"), "fn changed\n").unwrap();
+    std::fs::write(bench.project.join("a.rs"), "fn changed() {}\n").unwrap();
     let managed =
         lifecycle::manage(&bench.core, bench.params(ManageAction::Reindex), Some(Err("no git".into())));
     assert_eq!(managed.response.warnings[0].code, "IGNORE_POLICY_PROBE_FAILED");
@@ -192,8 +192,8 @@ fn a_process_killed_between_marker_and_catalog_has_built_the_index_all_the_same(
 fn sync_follows_added_removed_and_modified_files() {
     let bench = Bench::indexed();
     assert!(bench.manage(ManageAction::Sync).message.starts_with("No changes detected"));
-    std::fs::write(bench.project.join("c.rs"), "fn delta\n").unwrap();
-    std::fs::write(bench.project.join("a.rs"), "fn alpha\nfn epsilon\n").unwrap();
+    std::fs::write(bench.project.join("c.rs"), "fn delta() {}\n").unwrap();
+    std::fs::write(bench.project.join("a.rs"), "fn alpha() {}\nfn epsilon() {}\n").unwrap();
     std::fs::remove_file(bench.project.join("b.rs")).unwrap();
     let response = bench.manage(ManageAction::Sync);
     assert!(response.message.contains("+1 added, -1 removed, ~1 modified"), "{}", response.message);
@@ -255,14 +255,14 @@ fn reindex_is_blocked_when_only_ignore_files_changed() {
 fn a_rebuild_embeds_only_text_that_is_new_unless_the_model_is() {
     let mut bench = Bench::indexed();
     let embedded = |bench: &Bench| bench.embedded.swap(0, std::sync::atomic::Ordering::SeqCst);
-    assert_eq!(embedded(&bench), 3);
-    std::fs::write(bench.project.join("b.rs"), "fn gamma\nfn delta\n").unwrap();
+    assert_eq!(embedded(&bench), 2);
+    std::fs::write(bench.project.join("c.rs"), "fn delta() {}\n").unwrap();
     assert_eq!(bench.manage(ManageAction::Reindex).status, IndexStatus::Ok);
     assert_eq!(embedded(&bench), 1, "only delta is new");
     assert_eq!(bench.manage(ManageAction::Status).operation.unwrap().phase, OperationPhase::Completed);
     bench.restart_with("another model");
     assert_eq!(bench.manage(ManageAction::Reindex).status, IndexStatus::Ok);
-    assert_eq!(embedded(&bench), 4, "the vectors of another model are of no use");
+    assert_eq!(embedded(&bench), 3, "the vectors of another model are of no use");
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn repair_proves_before_it_writes() {
     assert_eq!(bench.search("alpha").unwrap().status, IndexStatus::Ok);
 
     bench.store.inner.plant_marker(&bench.root, None);
-    std::fs::write(bench.project.join("a.rs"), "fn other\n").unwrap();
+    std::fs::write(bench.project.join("a.rs"), "fn other() {}\n").unwrap();
     let response = bench.manage(ManageAction::Repair);
     assert_eq!(
         (response.status, response.reason),
@@ -297,13 +297,13 @@ fn repair_proves_before_it_writes() {
 #[test]
 fn options_are_kept_per_root_and_survive_a_restart() {
     let mut bench = Bench::new();
-    std::fs::write(bench.project.join("x.foo"), "fn foo\n").unwrap();
+    std::fs::write(bench.project.join("x.foo"), "fn foo() {}\n").unwrap();
     let mut params = bench.params(ManageAction::Create);
     params.custom_extensions = Some(vec!["foo".into()]);
     bench.manage_with(params, Ok(&[]));
     assert_eq!(bench.search("foo").unwrap().results.len(), 1);
     bench.restart();
-    std::fs::write(bench.project.join("y.foo"), "fn foo\n").unwrap();
+    std::fs::write(bench.project.join("y.foo"), "fn foo() {}\n").unwrap();
     assert_eq!(bench.search("foo").unwrap().results.len(), 2);
     let mut params = bench.params(ManageAction::Create);
     params.ignore_patterns = Some(vec!["a{b".into()]);

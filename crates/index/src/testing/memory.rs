@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use crate::service::lock;
-use crate::store::*;
+use crate::mutex::lock;
+use chartroom_search::store::*;
 
 #[derive(Debug, Default, Clone)]
 struct Generation {
@@ -270,7 +270,7 @@ impl GenerationReader for Handle {
         Ok(found)
     }
 
-    fn words(&self) -> Result<Box<dyn crate::store::WordCounts>, StoreError> {
+    fn words(&self) -> Result<Box<dyn chartroom_search::store::WordCounts>, StoreError> {
         Ok(Box::new(super::no_words::NoWords))
     }
 

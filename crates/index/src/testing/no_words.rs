@@ -1,6 +1,6 @@
 //! A store that counts no words: the tests of the state have their own search.
 
-use crate::store::{LexicalField, StoreError, WordCounts, WordTable};
+use chartroom_search::store::{LexicalField, StoreError, WordCounts, WordTable};
 
 pub(crate) struct NoWords;
 

@@ -3,9 +3,9 @@
 use chartroom_protocol::index::*;
 use serde_json::{Value, json};
 
-use super::{Bench, Fault};
+use super::{Bench, Fault, alpha};
+use crate::definitions;
 use crate::lifecycle;
-use crate::tools;
 
 fn not_indexed(status: IndexStatus) -> bool {
     status == IndexStatus::NotIndexed
@@ -15,8 +15,8 @@ fn not_indexed(status: IndexStatus) -> bool {
 fn read_everything(bench: &Bench) -> (Vec<u8>, Vec<u8>) {
     let before = bench.bytes();
     bench.facts();
-    let symbol = "sym_a.rs_alpha_1";
-    if let Err(error) = bench.call_graph("a.rs", symbol) {
+    let symbol = alpha();
+    if let Err(error) = bench.call_graph("a.rs", &symbol) {
         assert!(!error.0.is_empty());
     }
     (before, bench.bytes())
@@ -120,7 +120,7 @@ async fn a_stale_answer_is_an_ordinary_answer_and_mutates_nothing() {
     // The classifier of the transports and of the CLI: an envelope is an answer, whatever its status.
     let service = bench.service();
     let arguments = json!({"path": bench.root, "query": "alpha"});
-    let answer = tools::call(&service, "search_codebase", arguments).await;
+    let answer = definitions::call(&service, "search_codebase", arguments).await;
     assert!(!answer.is_error, "tool-level, never a protocol failure, so nothing retries it");
     assert_eq!(answer.structured.unwrap()["status"], "not_indexed");
 }
@@ -223,13 +223,13 @@ fn side_effects_come_from_lifecycle_actions_only() {
     let bytes = bench.bytes();
     let writes = bench.store.writes();
     bench.outline("a.rs").unwrap();
-    bench.call_graph("a.rs", "sym_a.rs_alpha_1").unwrap();
+    bench.call_graph("a.rs", &alpha()).unwrap();
     bench.list();
     bench.manage(ManageAction::Status);
     assert_eq!(bench.store.writes(), writes);
 
     // A search follows a changed file in the store, and the catalog's bytes stay.
-    std::fs::write(bench.project.join("c.rs"), "fn delta\n").unwrap();
+    std::fs::write(bench.project.join("c.rs"), "fn delta() {}\n").unwrap();
     assert_eq!(bench.search("delta").unwrap().results.len(), 1);
     assert_eq!(bench.bytes(), bytes);
 
@@ -328,7 +328,7 @@ fn a_stale_entry_is_told_with_the_same_instructions_everywhere() {
     let expected = ManageHint::new(ManageAction::Create, &bench.root);
     let search = bench.search("alpha").unwrap();
     let outline = bench.outline("a.rs").unwrap();
-    let graph = bench.call_graph("a.rs", "sym_a.rs_alpha_1").unwrap();
+    let graph = bench.call_graph("a.rs", &alpha()).unwrap();
     let message = format!(
         "Codebase '{}' has stale local index metadata; completion proof is missing or invalid (reason: missing_marker_doc).",
         bench.root
@@ -377,7 +377,7 @@ fn a_failing_probe_downgrades_no_answer() {
         bench.store.script([Fault::Fail]);
         assert_eq!(bench.outline("a.rs").unwrap().status, IndexStatus::Ok);
         bench.store.script([Fault::Fail]);
-        assert_eq!(bench.call_graph("a.rs", "sym_a.rs_alpha_1").unwrap().status, IndexStatus::Ok);
+        assert_eq!(bench.call_graph("a.rs", &alpha()).unwrap().status, IndexStatus::Ok);
         bench.store.script([Fault::Fail]);
         let status = bench.manage(ManageAction::Status);
         assert_eq!(status.status, IndexStatus::Ok);

@@ -12,8 +12,9 @@ use super::ToolError;
 use super::answer::refusal;
 use super::file_outline::inside;
 use super::resolve::resolve;
-use crate::service::ReadContext;
-use crate::store::{self, EdgeKind, GenerationReader, NoteKind, StoreError, Symbol};
+use crate::core::ReadContext;
+use chartroom_search::store::{self, EdgeKind, GenerationReader, NoteKind, StoreError, Symbol};
+use chartroom_search::symbols::Language;
 
 /// Answers from the index; never syncs.
 pub(crate) fn call_graph(
@@ -47,7 +48,7 @@ pub(crate) fn call_graph(
             "The index of '{root}' is gone; run manage_index with action='status'."
         )));
     };
-    let extensions = (context.content.symbol_extensions)();
+    let extensions = Language::symbol_extensions();
     if !extensions.iter().any(|extension| file.to_ascii_lowercase().ends_with(extension.as_str())) {
         refuse(&mut response, IndexStatus::Unsupported, NonOkReason::UnsupportedLanguage);
         response.message = Some(format!("No call graph for '{file}'. Supported: {}.", extensions.join(" ")));

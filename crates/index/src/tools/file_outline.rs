@@ -11,9 +11,10 @@ use chartroom_workspace::{CanonicalRoot, boundary};
 use super::ToolError;
 use super::answer::refusal;
 use super::resolve::resolve;
+use crate::core::ReadContext;
 use crate::identity::normalize_rel_path;
-use crate::service::ReadContext;
-use crate::store::Symbol;
+use chartroom_search::store::Symbol;
+use chartroom_search::symbols::Language;
 
 /// Answers from the index; never syncs.
 pub(crate) fn outline(
@@ -51,14 +52,14 @@ pub(crate) fn outline(
     let root = resolved.root.unwrap_or_default();
     let file = inside(&root, &params.file)?;
     response.file.clone_from(&file);
-    if let Some(refused) = unsupported(context, &root, &file) {
+    if let Some(refused) = unsupported(&root, &file) {
         response.status = refused.0;
         response.message = Some(refused.1);
         hints.supported_extensions = refused.2;
         response.hints = hints.some();
         return Ok(response);
     }
-    let failed = |error: crate::store::StoreError| {
+    let failed = |error: chartroom_search::store::StoreError| {
         ToolError(format!("The outline of '{file}' cannot be read: {error}."))
     };
     let Some(reader) = context.store.open_reader(&root).map_err(failed)? else {
@@ -131,13 +132,13 @@ pub(super) fn inside(root: &str, file: &str) -> Result<String, ToolError> {
 
 type Refused = (IndexStatus, String, Option<Vec<String>>);
 
-fn unsupported(context: ReadContext<'_>, root: &str, file: &str) -> Option<Refused> {
+fn unsupported(root: &str, file: &str) -> Option<Refused> {
     let path = Path::new(file);
     let place = CanonicalRoot::open(Path::new(root)).ok().and_then(|root| boundary::inside(&root, path).ok());
     if !place.is_some_and(|place| place.is_file()) {
         return Some((IndexStatus::NotFound, format!("File '{file}' does not exist in '{root}'."), None));
     }
-    let extensions = (context.content.symbol_extensions)();
+    let extensions = Language::symbol_extensions();
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     if extensions.iter().any(|known| known.trim_start_matches('.').eq_ignore_ascii_case(extension)) {
         return None;

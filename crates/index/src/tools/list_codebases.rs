@@ -5,11 +5,12 @@ use std::path::Path;
 use chartroom_protocol::index::{CodebaseBucket, ListCodebasesResponse, ListedCodebase, ReindexReason};
 use rayon::prelude::*;
 
-use super::answer::progress_of;
 use crate::catalog::{CodebaseInfo, CodebaseState};
+use crate::core::{Core, GateFacts};
 use crate::gates::{self, EntryState, FingerprintGate, Verdict};
+use crate::mutex::lock;
 use crate::proof::{Proof, StaleReason};
-use crate::service::{Core, GateFacts, lock};
+use crate::wording::progress_of;
 
 /// Lists, with the proof of every entry checked.
 pub(crate) fn list(core: &Core) -> ListCodebasesResponse {

@@ -14,8 +14,8 @@ use serde_json::json;
 use super::ToolError;
 use super::file_outline;
 use super::resolve::canonical_of;
+use crate::core::ReadContext;
 use crate::identity::{below, enclosing};
-use crate::service::ReadContext;
 
 /// How many symbols are looked at when one is opened by its label.
 const OPEN_LIMIT: u32 = 25;

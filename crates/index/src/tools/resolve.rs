@@ -5,11 +5,11 @@ use std::path::Path;
 use chartroom_protocol::index::IndexingProgress;
 
 use super::ToolError;
-use super::answer::progress_of;
 use crate::catalog::CodebaseInfo;
+use crate::core::ReadContext;
 use crate::gates::{self, EntryState, FingerprintGate, Verdict};
 use crate::identity::{below, canonical_root};
-use crate::service::ReadContext;
+use crate::wording::progress_of;
 
 /// What was found for a path.
 pub(crate) struct Resolved {

@@ -11,9 +11,10 @@ use chartroom_protocol::index::{
 use super::ToolError;
 use super::answer::refusal;
 use super::resolve::{Resolved, resolve};
-use crate::content::SearchRequest;
-use crate::service::{Core, ReadContext};
+use crate::core::{Core, ReadContext};
 use crate::sync::{self, Purpose, SEARCH_THRESHOLD_MS};
+use chartroom_search::rank;
+use chartroom_search::request::SearchRequest;
 
 /// A longer query is cut by nobody's intention; it is refused.
 const MAX_QUERY_CHARS: usize = 20_000;
@@ -97,8 +98,7 @@ fn answer(
         debug: params.debug,
         now_ms: jiff::Timestamp::now().as_millisecond(),
     };
-    let outcome =
-        (context.content.search)(&*reader, &*core.embedder, &request).map_err(|error| failed(&error))?;
+    let outcome = rank::search(&*reader, &*core.embedder, &request).map_err(|error| failed(&error))?;
     response.results = outcome.results;
     response.warnings.extend(outcome.warnings.iter().map(|text| warning(text)));
     response.warnings.sort_by(|a, b| (&a.code, &a.message).cmp(&(&b.code, &b.message)));

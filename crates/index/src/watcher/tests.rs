@@ -7,9 +7,10 @@ use chartroom_protocol::index::{
 };
 
 use super::*;
-use crate::service::{IndexService, IndexSettings};
+use crate::core::IndexSettings;
+use crate::git::GitProbe;
+use crate::service::IndexService;
 use crate::testing::Bench;
-use crate::tools::git::GitProbe;
 
 const DEBOUNCE: Duration = Duration::from_millis(5000);
 
@@ -113,7 +114,7 @@ impl Story {
             version: "test".into(),
             long_running: true,
             git: GitProbe::none(),
-            parser: std::sync::Arc::new(crate::parser::InProcess::default()),
+            parser: std::sync::Arc::new(chartroom_search::parser::InProcess::default()),
         })
         .unwrap();
         let story = Self { _dir: dir, project, service };
@@ -273,7 +274,7 @@ async fn without_watches_left_the_folder_is_polled_and_status_says_why() {
     );
     assert!(lock(&watcher.shared.watches)[&bench.root].watcher.is_none(), "half a watch is given back");
     // A search looks at the folder itself.
-    std::fs::write(bench.project.join("new.rs"), "fn newest\n").unwrap();
+    std::fs::write(bench.project.join("new.rs"), "fn newest() {}\n").unwrap();
     assert_eq!(bench.search("newest").unwrap().results.len(), 1);
 
     // With enough of them nothing is said.

@@ -34,6 +34,8 @@ impl Owner {
                 self.send_disk_changes(&mut out, &files.iter().map(|(file, _)| file.as_path()).collect());
                 touches
                     .extend(files.iter().map(|(file, text)| self.write(&mut out, file, text.clone(), true)));
+                let last_changed = touches.iter().rposition(|touch| !touch.is_unchanged).unwrap_or(0);
+                touches.iter_mut().take(last_changed).for_each(|touch| touch.is_amid = true);
             }
             WriteKind::OpenFromDisk { file } => {
                 let text = content::read(&self.workspace, &file).ok();
@@ -157,7 +159,7 @@ impl Owner {
         }
         // The same text again: what was said since the last change of any file still counts.
         let epoch = if unchanged { self.state.borrow().changed_epoch } else { epoch };
-        Touch { file: file.to_owned(), version, epoch, is_unchanged: unchanged, n_checks, at }
+        Touch { file: file.to_owned(), version, epoch, is_unchanged: unchanged, is_amid: false, n_checks, at }
     }
 
     /// Sends a file's text once more, as two changes, so that a server which compares texts looks at it anew; nothing when it

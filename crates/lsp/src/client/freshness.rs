@@ -34,6 +34,8 @@ pub(crate) struct Touch {
     pub(crate) epoch: u64,
     /// The server had this very text already: nothing makes it look at it again.
     pub(crate) is_unchanged: bool,
+    /// Another file was changed after this one in the same write: what is said of this text may be from between the two.
+    pub(crate) is_amid: bool,
     /// Background checks that began before the save.
     pub(crate) n_checks: u64,
     pub(crate) at: Instant,
@@ -58,7 +60,10 @@ pub(crate) fn pushed(state: &State, touch: &Touch, quirks: Quirks, now: Instant)
         if push.findings.is_empty() && state.is_loading() {
             return Step::Wait(None);
         }
-        return at(push.at + DEBOUNCE, now);
+        // It looks again for the files that came after this one, and is silent when that changes nothing.
+        let looked_again =
+            if touch.is_amid && quirks.silent_when_unchanged { touch.at + QUIET } else { push.at };
+        return at(looked_again.max(push.at + DEBOUNCE), now);
     }
     // Silence is an answer only after the server has spoken once, and is not worth a stale error of a changed text.
     match push {
@@ -95,7 +100,8 @@ pub(crate) fn pulled(state: &State, touch: &Touch, quirks: Quirks, now: Instant)
             checked(state, touch, now)
         };
     }
-    if pull.findings.is_empty() && state.is_loading() {
+    let is_loading = state.is_loading() || (quirks.refreshes_when_loaded && state.n_refreshes == 0);
+    if pull.findings.is_empty() && is_loading {
         return Step::Wait(None);
     }
     match state.reloads {
@@ -143,9 +149,10 @@ fn is_push_fresh(state: &State, touch: &Touch) -> bool {
     push.epoch > touch.epoch && push.version.is_none_or(|version| version >= touch.version)
 }
 
-/// Tells whether what a server said about a file that it has had for a while was said before something else changed.
+/// Tells whether what a server says about a file may be from before something else changed: it has had the file for a while,
+/// or it was sent other files after it.
 pub(crate) fn is_overtaken(state: &State, touch: &Touch) -> bool {
-    touch.is_unchanged && !is_push_fresh(state, touch)
+    touch.is_amid || (touch.is_unchanged && !is_push_fresh(state, touch))
 }
 
 /// What counts at the end of waiting, whether it was settled or cut off: nothing older than our text.

@@ -68,8 +68,8 @@ impl FromServer {
     }
 
     async fn publish(&self, params: Value) {
-        // The command's own answer is better than these (see the quirk).
-        if self.quirks.tsserver_requests {
+        // What it answers is better than these (see the quirks).
+        if self.quirks.tsserver_requests || self.quirks.answers_pull {
             return;
         }
         let Ok(publish) = serde_json::from_value::<Publish>(params) else { return };
@@ -121,6 +121,11 @@ impl Handler for FromServer {
             "textDocument/publishDiagnostics" => self.publish(params).await,
             "$/progress" => self.tell(Event::Progress { params, at: Instant::now() }).await,
             "experimental/serverStatus" => {
+                self.tell(Event::Status { params, at: Instant::now() }).await;
+            }
+            // Solidity's: whether it had a compiler to look with. Without one it publishes that there is nothing wrong.
+            "custom/validation-job-status" => {
+                let params = said::health_of_validation(&params);
                 self.tell(Event::Status { params, at: Instant::now() }).await;
             }
             "window/logMessage" | "window/showMessage" => {

@@ -45,6 +45,9 @@ impl Client {
         if let Some(identifier) = &self.capabilities.pull {
             return Some(Way::Protocol { identifier: identifier.clone() });
         }
+        if self.quirks.answers_pull {
+            return Some(Way::Protocol { identifier: None });
+        }
         let state = self.state();
         // Repeated registrations mean the same; one answer is enough.
         let identifier = state.pull_registrations.values().next()?.clone();

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::wire;
@@ -34,6 +34,16 @@ pub(crate) struct Said {
     last_error: Option<Words>,
     /// When one of those files was changed last: what was said before may not be so any more.
     configured: Option<Instant>,
+}
+
+/// Reads Solidity's `custom/validation-job-status` as what `experimental/serverStatus` would say.
+pub(super) fn health_of_validation(params: &Value) -> Value {
+    if params.get("validationRun").and_then(Value::as_bool).unwrap_or(true) {
+        return json!({ "health": "ok" });
+    }
+    let text = |key: &str| params.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let why = text("reason").or_else(|| text("displayText")).unwrap_or("it could not compile");
+    json!({ "health": "error", "message": why })
 }
 
 impl Said {

@@ -117,8 +117,14 @@ impl Orchestrator {
                 let absent = absent.map(|absent| absent.outcome.clone());
                 file.servers =
                     by_id(parts.iter().filter_map(|part| part.outcome_of(&source.file)).chain(absent));
+                let servers = self.servers_of(&source.file);
                 if self.registry.for_file(&source.file).is_empty() {
                     file.refused = Some("no language server knows this kind of file".to_owned());
+                } else if !servers.is_empty()
+                    && servers.iter().all(|(server, _)| server.quirks.reports_nothing)
+                {
+                    file.refused =
+                        Some("no language server looks for errors in this kind of file".to_owned());
                 }
             }
         }
@@ -185,6 +191,9 @@ impl Orchestrator {
         let mut absent: BTreeMap<(String, String), AbsentServer<'_>> = BTreeMap::new();
         for source in sources {
             for (server, project) in self.servers_of(&source.file) {
+                if server.quirks.reports_nothing {
+                    continue;
+                }
                 match self.slot(server, &project) {
                     Ok(slot) => {
                         let entry = slots.entry(slot.key.clone()).or_insert_with(|| (slot, Vec::new()));

@@ -1,9 +1,12 @@
 //! What becomes of a server's answer, with a server in memory: the right bytes, or a sentence.
 
+use std::time::Duration;
+
 use chartroom_protocol::lsp::{ProposeResponse, ProposedStep};
 use serde_json::{Value, json};
 
 use crate::fake::{Behaviour, Rehearsal};
+use crate::registry::Quirks;
 use crate::{proposals, uri};
 
 const FIXTURE: &str = "//- a.foo\nclass Shop\n  def 🐻漢total\n  total total\n//- b.foo\ntotal\n";
@@ -244,6 +247,27 @@ async fn a_symbol_is_deleted_only_when_nothing_else_uses_it() {
         propose(&unused, "edit_symbol", delete).await,
         "Deleted Shop/total, which nothing used\nROOT/a.foo 11`  def 🐻漢total\n`→``"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_renamed_or_deleted_by_a_server_that_has_not_looked_at_the_whole_project() {
+    let indexing = |loads_for| Behaviour {
+        loads_for: Some(Duration::from_secs(loads_for)),
+        quirks: Quirks { index_progress: Some("load"), ..Quirks::NONE },
+        ..Behaviour::default()
+    };
+    let delete = json!({ "filePath": "a.foo", "symbol": "Shop/total", "action": "delete" });
+    for (loads_for, is_refused) in [(3_600, true), (1, false)] {
+        let rehearsal = rehearsal(indexing(loads_for), |root| {
+            let changes = json!({ "changes": { format!("{root}/a.foo"): [edit(2, 2, 7)] } });
+            vec![symbols(), ("textDocument/references", json!([])), ("textDocument/rename", changes)]
+        });
+        for (tool, arguments) in [("rename_symbol", rename()), ("edit_symbol", delete.clone())] {
+            let told = propose(&rehearsal, tool, arguments).await;
+            let refusal = told.starts_with("REFUSED: alpha has not looked at the whole project yet");
+            assert_eq!(refusal, is_refused, "{tool}: {told}");
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

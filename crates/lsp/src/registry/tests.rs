@@ -94,6 +94,41 @@ fn a_section_is_a_key_or_a_path_and_none_is_everything() {
 }
 
 #[test]
+fn the_compiler_itself_is_started_and_not_the_script_that_starts_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    // As npm lays it out, and as pnpm does.
+    for modules in ["node_modules", "node_modules/.pnpm/typescript@7.0.2/node_modules"] {
+        write(&format!("{modules}/typescript/package.json"), r#"{"name":"typescript","version":"7.0.2"}"#);
+        write(&format!("{modules}/typescript/bin/tsc"), "#!/usr/bin/env node\n");
+        let tsc = root.join(modules).join("typescript/bin/tsc");
+        assert_eq!(executable_of_tsc(&tsc), None);
+        let platform = [
+            ("x86_64", "linux", "linux-x64"),
+            ("aarch64", "linux", "linux-arm64"),
+            ("aarch64", "macos", "darwin-arm64"),
+            ("x86_64", "macos", "darwin-x64"),
+        ];
+        let (.., name) = platform
+            .into_iter()
+            .find(|(architecture, system, _)| {
+                (*architecture, *system) == (std::env::consts::ARCH, std::env::consts::OS)
+            })
+            .unwrap();
+        let program = format!("{modules}/@typescript/typescript-{name}/lib/tsc");
+        write(&program, "");
+        assert_eq!(executable_of_tsc(&tsc), Some(root.join(program)));
+    }
+    write("bin/tsc", "#!/bin/sh\n");
+    assert_eq!(executable_of_tsc(&root.join("bin/tsc")), None);
+}
+
+#[test]
 fn the_projects_own_typescript_chooses_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();

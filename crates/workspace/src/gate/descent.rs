@@ -18,18 +18,19 @@ pub(super) struct LivingChild {
 
 /// Returns the label of the child below which a process runs, whichever gate on this data folder started it.
 pub fn child_above(data_dir: &Path, pid: u32) -> Option<String> {
-    above(&record::living(data_dir), pid)
+    above(&[], data_dir, pid)
 }
 
 impl SpawnGate {
     /// Returns the label of the child below which a process runs, whichever gate on the same data folder started it.
     pub fn child_above(&self, pid: u32) -> Option<String> {
-        above(&self.living(), pid)
+        above(&self.own(), &self.shared.data_dir, pid)
     }
 
     /// Returns every process below the children of the gates on the same data folder.
     pub fn below_children(&self) -> Vec<u32> {
-        let below = self.living().into_iter().flat_map(|child| {
+        let living = self.own().into_iter().chain(record::living(&self.shared.data_dir));
+        let below = living.flat_map(|child| {
             let below = process::descendants(child.keeper.pid()).into_iter();
             below.filter_map(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok())
         });
@@ -38,29 +39,23 @@ impl SpawnGate {
 
     /// Whether any child lives, of this gate or of another one on the same data folder.
     pub fn has_children(&self) -> bool {
-        !self.living().is_empty()
+        !self.own().is_empty() || record::living(&self.shared.data_dir).next().is_some()
     }
 
     /// Our own are known without their records, which whoever runs as the user can remove.
-    fn living(&self) -> Vec<LivingChild> {
-        let mut living: Vec<LivingChild> = {
-            let mut state = self.shared.state();
-            state.children.retain(|child| !child.kill.is_spent());
-            let own = state.children.iter();
-            own.filter_map(|child| Some(LivingChild { label: child.label.clone(), keeper: child.keeper? }))
-                .collect()
-        };
-        living.extend(record::living(&self.shared.data_dir));
-        living
+    fn own(&self) -> Vec<LivingChild> {
+        let mut state = self.shared.state();
+        state.children.retain(|child| !child.kill.is_spent());
+        let own = state.children.iter();
+        own.filter_map(|child| Some(LivingChild { label: child.label.clone(), keeper: child.keeper? }))
+            .collect()
     }
 }
 
-fn above(children: &[LivingChild], pid: u32) -> Option<String> {
-    if children.is_empty() {
-        return None;
-    }
-    process::ancestors(pid).into_iter().find_map(|pid| {
-        let process = Process::of(pid)?;
-        children.iter().find(|child| child.keeper == process).map(|child| child.label.clone())
+/// Costs as much as the process has ancestors, however many children there are: a record is found by its keeper.
+fn above(own: &[LivingChild], data_dir: &Path, pid: u32) -> Option<String> {
+    process::ancestors(pid).into_iter().filter_map(Process::of).find_map(|keeper| {
+        let ours = own.iter().find(|child| child.keeper == keeper).map(|child| child.label.clone());
+        ours.or_else(|| record::label(data_dir, keeper))
     })
 }

@@ -121,10 +121,20 @@ pub fn sweep(data_dir: &Path) -> SweepReport {
 }
 
 /// Returns the children of this data folder that run now.
-pub(super) fn living(data_dir: &Path) -> Vec<LivingChild> {
+pub(super) fn living(data_dir: &Path) -> impl Iterator<Item = LivingChild> {
     let records = paths(data_dir).into_iter().filter_map(|path| read(&path));
     let living = records.filter(|record| record.keeper.is_alive());
-    living.map(|record| LivingChild { label: record.label, keeper: record.keeper }).collect()
+    living.map(|record| LivingChild { label: record.label, keeper: record.keeper })
+}
+
+/// Returns the label of the child that a process keeps, if it keeps one.
+pub(super) fn label(data_dir: &Path, keeper: Process) -> Option<String> {
+    let record = read(&path(data_dir, keeper))?;
+    (record.keeper == keeper).then_some(record.label)
+}
+
+fn path(data_dir: &Path, keeper: Process) -> PathBuf {
+    run_dir(data_dir).join(format!("{}-{}.json", keeper.pid, keeper.start_time))
 }
 
 fn paths(data_dir: &Path) -> Vec<PathBuf> {
@@ -150,7 +160,7 @@ fn run_dir(data_dir: &Path) -> PathBuf {
 fn write(data_dir: &Path, record: &Record) -> std::io::Result<PathBuf> {
     let folder = run_dir(data_dir);
     DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-    let path = folder.join(format!("{}-{}.json", record.keeper.pid, record.keeper.start_time));
+    let path = path(data_dir, record.keeper);
     let mut temporary = tempfile::Builder::new().prefix(".record-").tempfile_in(&folder)?;
     temporary.write_all(&serde_json::to_vec(record)?)?;
     temporary.persist(&path)?;

@@ -1,45 +1,35 @@
-//! Which process holds a socket. Finding that out means a look at every process of the user, so those who ask at the same
-//! time share one. (A browser has a key of its own and is not looked for.)
+//! Which process holds a socket. Finding that out means a look at the descriptors of the user's processes, one after the
+//! other: where it was found last, then from the newest on, since who asks has mostly just been started. (A browser has
+//! a key of its own and is not looked for.)
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The sockets of the machine's processes, at one time.
-struct Seen {
-    began: Instant,
-    /// The newest process that holds each, by the socket's number.
-    holders: HashMap<u64, u32>,
-}
+/// The process in which a socket was found last. There is one machine.
+static FOUND: AtomicU32 = AtomicU32::new(0);
 
-/// The last look. There is one machine.
-static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
-
-/// Returns the process that holds a socket, if it lets itself be seen. The look that is answered from began after the call.
+/// Returns the newest process that holds a socket, if it lets itself be seen.
 pub(super) fn holder(socket: u64) -> Option<u32> {
-    let asked = Instant::now();
-    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let seen = match seen.take() {
-        Some(fresh) if fresh.began >= asked => seen.insert(fresh),
-        _ => seen.insert(Seen { began: Instant::now(), holders: look() }),
-    };
-    seen.holders.get(&socket).copied()
+    let link = format!("socket:[{socket}]");
+    let found = in_order(FOUND.load(Ordering::Relaxed)).find(|pid| holds(*pid, &link));
+    if let Some(pid) = found {
+        FOUND.store(pid, Ordering::Relaxed);
+    }
+    found
 }
 
-fn look() -> HashMap<u64, u32> {
-    let mut holders: HashMap<u64, u32> = HashMap::new();
+/// The machine's processes, the likeliest first. Ours comes last: it has the most descriptors, and asks nothing of itself.
+fn in_order(likeliest: u32) -> impl Iterator<Item = u32> {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    for pid in pids {
-        let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        for link in descriptors.filter_map(|entry| std::fs::read_link(entry.path()).ok()) {
-            let number =
-                link.to_str().and_then(|link| link.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok());
-            if let Some(socket) = number {
-                let newest = holders.entry(socket).or_insert(pid);
-                *newest = pid.max(*newest);
-            }
-        }
-    }
-    holders
+    let mut pids: Vec<u32> = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let own = std::process::id();
+    pids.sort_unstable_by_key(|pid| (*pid != likeliest, *pid == own, Reverse(*pid)));
+    pids.into_iter()
+}
+
+fn holds(pid: u32, link: &str) -> bool {
+    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    descriptors
+        .filter_map(|entry| std::fs::read_link(entry.path()).ok())
+        .any(|target| target.as_os_str() == link)
 }

@@ -37,6 +37,7 @@ fn touch(state: &State, version: i32, at: Instant) -> Touch {
         version,
         epoch: state.epoch,
         is_unchanged: false,
+        is_amid: false,
         n_checks: state.n_checks_begun,
         at,
     }
@@ -225,4 +226,31 @@ fn after_a_change_of_the_config_an_answer_counts_when_the_server_has_asked_to_be
     assert_eq!(pulled(&state, &touch, PUSHING, now + RELOAD), Step::Done);
     state.n_refreshes = 4;
     assert_eq!(pulled(&state, &touch, PUSHING, now), Step::Done);
+}
+
+#[test]
+fn a_clean_from_before_the_server_has_read_its_configuration_does_not_count_where_it_tells() {
+    let now = Instant::now();
+    let telling = Quirks { refreshes_when_loaded: true, ..Quirks::NONE };
+    let mut state = open(1);
+    let touch = touch(&state, 1, now);
+    state.pulled(&file(), 1, vec![]);
+    assert_eq!(pulled(&state, &touch, telling, now + QUIET * 10), Step::Wait(None));
+    assert_eq!(pulled(&state, &touch, Quirks::NONE, now), Step::Done);
+    state.n_refreshes += 1;
+    assert_eq!(pulled(&state, &touch, telling, now), Step::Done);
+}
+
+#[test]
+fn what_is_said_of_one_of_several_files_counts_when_the_server_has_had_time_for_the_others() {
+    let now = Instant::now();
+    let mut state = open(1);
+    let touch = Touch { is_amid: true, ..touch(&state, 1, now) };
+    assert!(state.publish(file(), Some(1), vec![finding("from between")], now));
+    assert_eq!(pushed(&state, &touch, SILENT, now + DEBOUNCE), Step::Wait(Some(now + QUIET)));
+    assert!(state.publish(file(), Some(1), vec![], now + QUIET / 2));
+    assert_eq!(pushed(&state, &touch, SILENT, now + QUIET), Step::Done);
+    assert_eq!(messages(&state, &touch, SILENT, true), Vec::<String>::new());
+    let last = Touch { is_amid: false, ..touch };
+    assert_eq!(pushed(&state, &last, SILENT, now + QUIET / 2 + DEBOUNCE), Step::Done);
 }

@@ -112,6 +112,48 @@ async fn a_late_clean_about_the_text_before_is_not_believed_where_it_may_come() 
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_server_that_pushes_in_parts_is_asked_though_it_announces_no_answer() {
+    let in_parts = |answers_pull| Behaviour {
+        grows: true,
+        quirks: Quirks { answers_pull, ..Quirks::NONE },
+        ..Behaviour::pushing(&[10, 500])
+    };
+    let (one, two) = ("ERROR [1:1] one", "ERROR [2:1] two");
+    for (is_asked, expected) in [(true, vec![one, two]), (false, vec![one])] {
+        let rehearsal = Rehearsal::new("//- a.foo\nfine\n", &[("alpha", in_parts(is_asked))]);
+        assert_eq!(rehearsal.write("a.foo", "ERR one\nERR two\n").await, expected, "is asked: {is_asked}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_reports_nothing_is_not_waited_for_and_its_files_are_not_called_clean() {
+    let servers = [("cmake-language-server", Behaviour::silent())];
+    let rehearsal = Rehearsal::new("//- CMakeLists.txt\nproject(a)\n", &servers);
+    let files = vec![FileText { file_path: "CMakeLists.txt".to_owned(), text: None }];
+    let began = tokio::time::Instant::now();
+    let response = rehearsal.orchestrator.check(CheckParams { files, ..CheckParams::default() }).await;
+    assert_eq!(began.elapsed(), Duration::ZERO);
+    let refused = response.files[0].refused.as_deref();
+    assert_eq!(refused, Some("no language server looks for errors in this kind of file"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_files_that_change_together_each_is_judged_with_all_the_others() {
+    for versions in [true, false] {
+        let behaviour = Behaviour { has_header: true, versions, ..Behaviour::default() };
+        let rehearsal = Rehearsal::new("//- a.foo\ninclude h\n//- h.foo\nfine\n", &[("alpha", behaviour)]);
+        assert_eq!(rehearsal.check("a.foo").await, Vec::<String>::new());
+        rehearsal.project.write("a.foo", "include h\nmore\n");
+        rehearsal.project.write("h.foo", "BREAK\n");
+        let files = ["a.foo", "h.foo"].map(|file| FileText { file_path: file.to_owned(), text: None });
+        let params = CheckParams { files: files.to_vec(), ..CheckParams::default() };
+        let response = rehearsal.orchestrator.check(params).await;
+        let found: Vec<_> = response.files.iter().map(|file| file.diagnostics.len()).collect();
+        assert_eq!(found, [1, 0], "versions: {versions}");
+    }
+}
+
 // BR-90, REQ-CONTENT-010, REQ-CONTENT-020
 #[tokio::test(start_paused = true)]
 async fn the_text_that_comes_along_counts_and_the_disk_otherwise() {

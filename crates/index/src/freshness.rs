@@ -1,0 +1,67 @@
+//! What this process knows about the freshness of one root: when it was synced, whether it is watched, what happened since.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use chartroom_protocol::index::FreshnessDecision;
+
+use crate::mutex::lock;
+
+/// What this process knows about the freshness of one root.
+#[derive(Debug, Default)]
+pub(crate) struct RootSync {
+    /// Held while a sync runs; whoever waits for it looks at what it found.
+    pub(crate) last: Mutex<Last>,
+    /// A watcher watches the folder, so that "nothing happened" is known without looking.
+    watched: AtomicBool,
+    /// Something happened since the last sync began.
+    pub(crate) dirty: AtomicBool,
+    /// Why a folder that should be watched is polled.
+    polled: Mutex<Option<String>>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Last {
+    /// When the last good sync began: it saw everything written before.
+    pub(crate) began: Option<Instant>,
+    pub(crate) at: Option<jiff::Timestamp>,
+    pub(crate) outcome: Option<FreshnessDecision>,
+    pub(crate) ignore_signature: Option<String>,
+    pub(crate) ignore_rules_version: u64,
+}
+
+impl RootSync {
+    /// A watcher saw something.
+    pub(crate) fn mark_dirty(&self) {
+        self.dirty.store(true, Ordering::SeqCst);
+    }
+
+    /// A watcher began or ended.
+    pub(crate) fn set_watched(&self, watched: bool) {
+        // What happened before the watch began is not known.
+        self.mark_dirty();
+        self.watched.store(watched, Ordering::SeqCst);
+    }
+
+    /// The folder cannot be watched: it is looked at instead.
+    pub(crate) fn set_unwatched(&self, why: String) {
+        *lock(&self.polled) = Some(why);
+        self.set_watched(false);
+    }
+
+    /// Why the folder is polled though it should be watched.
+    pub(crate) fn polled_because(&self) -> Option<String> {
+        lock(&self.polled).clone()
+    }
+
+    /// A build has just ended. Its scan is older than that, so the next search looks again.
+    pub(crate) fn built(&self) {
+        *lock(&self.last) = Last::default();
+    }
+
+    /// Nothing happened since the last sync, and somebody would have seen it.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.watched.load(Ordering::SeqCst) && !self.dirty.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,13 @@
+//! Who calls whom: references and imports of each file, resolved when asked.
+//!
+//! A file's own facts are stored with it and never depend on another file, so that a change touches one file's facts
+//! and nothing is rebuilt. Which definition a name means is decided at the query, over names, scopes and imports, with
+//! a confidence that says how it was decided.
+
+pub(crate) mod facts;
+mod modules;
+pub(crate) mod resolve;
+mod traverse;
+
+pub use crate::symbols::{Import, Reference};
+pub use traverse::{Direction, Neighbourhood, traverse};

@@ -1,0 +1,157 @@
+//! From files on disk to what the store takes: read, parse, embed, stamp.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::SystemTime;
+
+use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::boundary::{Inside, ReadError};
+use chartroom_workspace::limits::INDEXED_FILE;
+use rayon::prelude::*;
+
+use crate::chunk::{self, ParsedFile};
+use crate::embed::{EmbedError, Embedder};
+use crate::parser::Parser;
+use crate::scan::{ScanError, ScannedFile};
+use crate::store::{FileChange, FileRecord, FileStamp, GenerationWriter};
+
+/// A file changed less than this before it was read may change again without a new time stamp: its stamp is spoiled, so
+/// that the next scan looks at its bytes.
+const RACY_NS: i128 = 50_000_000;
+/// Texts that one thread embeds at a time.
+const EMBED_TEXTS: usize = 256;
+
+/// A few files, ready for the store.
+pub struct Batch {
+    /// In the order of the files.
+    pub changes: Vec<FileChange>,
+    /// Files that vanished or could not be read; they are left for the next sync.
+    pub skipped: u64,
+    /// Files that the parser failed on: they are there by lines, without symbols.
+    pub unparsed: Vec<String>,
+}
+
+/// Why nothing could be made of the files.
+#[derive(Debug, thiserror::Error)]
+pub enum IntakeError {
+    /// The root cannot be opened.
+    #[error(transparent)]
+    Root(#[from] ScanError),
+    /// The embedder failed.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+}
+
+/// Reads, parses and embeds these files. One bad file never fails the rest; only the embedder can.
+///
+/// Text whose vector one of the `known` generations has is not embedded again.
+pub fn changes_of(
+    parser: &dyn Parser,
+    embedder: &dyn Embedder,
+    root: &Path,
+    files: &[ScannedFile],
+    known: &[&dyn GenerationWriter],
+) -> Result<Batch, IntakeError> {
+    let root = CanonicalRoot::open(root).map_err(|error| ScanError::Unreadable {
+        path: root.display().to_string(),
+        reason: error.to_string(),
+    })?;
+    let parsed: Vec<Option<(String, FileStamp, ParsedFile)>> = files
+        .par_iter()
+        .map(|file| {
+            let (stamp, text) = match read(&root, &file.rel_path) {
+                Ok(read) => read,
+                Err(error) => {
+                    tracing::debug!(file = file.rel_path, %error, "a file is left out until the next sync");
+                    return None;
+                }
+            };
+            let parsed = chunk::parse_file_with(parser, &file.rel_path, &text);
+            Some((file.rel_path.clone(), stamp, parsed))
+        })
+        .collect();
+    let parsed: Vec<_> = parsed.into_iter().flatten().collect();
+    let skipped = (files.len() - parsed.len()) as u64;
+    let unparsed =
+        parsed.iter().filter(|(_, _, file)| file.unparsed).map(|(path, _, _)| path.clone()).collect();
+    let mut vectors = vectors_of(embedder, &parsed, known)?.into_iter();
+    let changes = parsed
+        .into_iter()
+        .map(|(rel_path, stamp, file)| {
+            let vectors = vectors.by_ref().take(file.chunks.len()).collect();
+            let ParsedFile { chunks, symbols, graph, unparsed: _ } = file;
+            FileChange::Put(Box::new(FileRecord { rel_path, stamp, chunks, vectors, symbols, graph }))
+        })
+        .collect();
+    Ok(Batch { changes, skipped, unparsed })
+}
+
+/// One vector per chunk in order; none at all when the embedder makes none. Known text is not embedded again.
+fn vectors_of(
+    embedder: &dyn Embedder,
+    parsed: &[(String, FileStamp, ParsedFile)],
+    known: &[&dyn GenerationWriter],
+) -> Result<Vec<Vec<f32>>, IntakeError> {
+    if embedder.dimension() == 0 {
+        return Ok(Vec::new());
+    }
+    let chunks: Vec<_> = parsed.iter().flat_map(|(_, _, file)| &file.chunks).collect();
+    let mut vectors: Vec<Option<Vec<f32>>> = vec![None; chunks.len()];
+    for generation in known {
+        let unknown: Vec<usize> = (0..chunks.len()).filter(|at| vectors[*at].is_none()).collect();
+        let hashes: Vec<_> = unknown.iter().map(|at| chunks[*at].content_hash.as_str()).collect();
+        match generation.known_vectors(&hashes) {
+            Ok(found) => {
+                for (at, vector) in unknown.into_iter().zip(found) {
+                    vectors[at] = vector;
+                }
+            }
+            // A damaged index is mended by building it anew; its vectors are made again.
+            Err(error) => tracing::debug!(%error, "known vectors cannot be read"),
+        }
+    }
+    let missing: Vec<usize> = (0..chunks.len()).filter(|at| vectors[*at].is_none()).collect();
+    let texts: Vec<String> = missing.par_iter().map(|at| chunk::embedded_text(chunks[*at])).collect();
+    let made: Vec<Vec<Vec<f32>>> = texts
+        .par_chunks(EMBED_TEXTS)
+        .map(|texts| {
+            let texts: Vec<_> = texts.iter().map(String::as_str).collect();
+            embed(embedder, &texts)
+        })
+        .collect::<Result<_, _>>()?;
+    for (at, vector) in missing.into_iter().zip(made.into_iter().flatten()) {
+        vectors[at] = Some(vector);
+    }
+    Ok(vectors.into_iter().flatten().collect())
+}
+
+fn embed(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, IntakeError> {
+    let vectors = embedder.embed(texts)?;
+    if vectors.len() != texts.len() {
+        let text = format!("{} vectors for {} texts", vectors.len(), texts.len());
+        return Err(EmbedError::Response(text).into());
+    }
+    Ok(vectors)
+}
+
+/// The text of a file and the stamp of exactly these bytes.
+fn read(root: &CanonicalRoot, rel_path: &str) -> Result<(FileStamp, String), ReadError> {
+    // The stat comes first: a change during the read leaves an older stamp, which the next scan sees.
+    let (bytes, metadata) = Inside::below(root, rel_path).ok_or(ReadError::Missing)?.read(INDEXED_FILE)?;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as i128;
+    let nanoseconds = |seconds: i64, part: i64| seconds.saturating_mul(1_000_000_000).saturating_add(part);
+    let mtime_ns = nanoseconds(metadata.mtime(), metadata.mtime_nsec());
+    let mut ctime_ns = nanoseconds(metadata.ctime(), metadata.ctime_nsec());
+    if now - i128::from(mtime_ns.max(ctime_ns)) < RACY_NS || bytes.len() as u64 != metadata.len() {
+        ctime_ns = 0;
+    }
+    let stamp = FileStamp {
+        hash: blake3::hash(&bytes).to_hex().to_string(),
+        size: metadata.len(),
+        mtime_ns,
+        ctime_ns,
+    };
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    Ok((stamp, text))
+}

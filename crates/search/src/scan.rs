@@ -1,0 +1,275 @@
+//! Which files a folder has and how that differs from what is indexed.
+//!
+//! Stat first: a file whose size and times are those of the manifest is not read. What could not be looked at is not
+//! taken for removed.
+
+mod outcome;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::boundary::{Inside, ReadError};
+use chartroom_workspace::limits::INDEXED_FILE;
+use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
+use rayon::prelude::*;
+
+use crate::chunk::{FileMeta, indexable};
+use crate::store::{FileStamp, Manifest};
+
+pub use outcome::{LeftOut, Scan, ScanError, ScanOptions, ScannedFile};
+
+/// Folders and files that are no source of a project, besides what the walker leaves out by itself.
+const IGNORED: &[&str] = &[
+    "dist/",
+    "build/",
+    "out/",
+    "coverage/",
+    ".nyc_output/",
+    ".vscode/",
+    ".idea/",
+    ".cache/",
+    "logs/",
+    "tmp/",
+    "temp/",
+    "*.swp",
+    "*.swo",
+    "*.log",
+    "*.local",
+];
+
+/// How much of a file decides whether it is text.
+const PREFIX_BYTES: usize = 8 * 1024;
+
+/// A file as the walk met it.
+struct Met {
+    rel_path: String,
+    custom: bool,
+    /// Size, modification and change, as in a stamp.
+    stat: (u64, i64, i64),
+}
+
+/// What became of a file that had to be looked at.
+enum Looked {
+    Same,
+    Touched(FileStamp),
+    Changed(FileStamp),
+    /// It is there, but not for the index.
+    Refused,
+    /// It was there when the folder was read and is not now.
+    Gone,
+    /// It cannot be read: what is indexed of it stays.
+    Unreadable,
+}
+
+/// Compares a folder with a manifest.
+pub fn scan(root: &Path, previous: &Manifest, options: &ScanOptions) -> Result<Scan, ScanError> {
+    let shown = root.display().to_string();
+    let canonical = match CanonicalRoot::open(root) {
+        Ok(canonical) => canonical,
+        Err(_) if !root.exists() => return Err(ScanError::Missing(shown)),
+        Err(error) => return Err(ScanError::Unreadable { path: shown, reason: error.to_string() }),
+    };
+    let (met, unscanned, left_out) = walk_folder(&canonical, options)?;
+    let looked: Vec<(Met, Option<FileStamp>, Looked)> = met
+        .into_par_iter()
+        .map(|met| {
+            let known = previous.files.get(&met.rel_path).cloned();
+            let looked = look(&canonical, &met, known.as_ref(), options.full_hash);
+            (met, known, looked)
+        })
+        .collect();
+    Ok(compare(previous, looked, unscanned, left_out))
+}
+
+/// Every file that may be for the index, the folders that could not be read, and what is left out.
+fn walk_folder(
+    root: &CanonicalRoot,
+    options: &ScanOptions,
+) -> Result<(Vec<Met>, Vec<String>, LeftOut), ScanError> {
+    let ignore_patterns = IGNORED
+        .iter()
+        .map(|pattern| (*pattern).to_owned())
+        .chain(options.ignore_patterns.iter().cloned())
+        .collect();
+    let walk_options =
+        WalkOptions { ignore_patterns, max_file_size: Some(INDEXED_FILE), ..WalkOptions::default() };
+    let mut met = Vec::new();
+    let mut unscanned = Vec::new();
+    let mut left_out = LeftOut::default();
+    for event in walk::files(root, &walk_options) {
+        match event {
+            WalkEvent::File(file) => {
+                let custom = has_custom_extension(&file.relative, &options.custom_extensions);
+                let meta = FileMeta { size: file.size, custom };
+                // By name and size alone: the first bytes are read only of files that changed.
+                if indexable(Path::new(&file.relative), meta, &[]).is_ok() {
+                    let time = |nanoseconds| i64::try_from(nanoseconds).unwrap_or(0);
+                    let stat = (file.size, time(file.modified), time(file.changed));
+                    met.push(Met { rel_path: file.relative, custom, stat });
+                }
+            }
+            WalkEvent::Unreadable { path, error } => match path.strip_prefix(root.as_path()) {
+                Ok(below) if !below.as_os_str().is_empty() => {
+                    unscanned.push(below.to_string_lossy().replace('\\', "/"));
+                }
+                _ => {
+                    return Err(ScanError::Unreadable {
+                        path: root.as_path().display().to_string(),
+                        reason: error,
+                    });
+                }
+            },
+            WalkEvent::TooLarge { relative, .. } => {
+                let custom = has_custom_extension(&relative, &options.custom_extensions);
+                let meta = FileMeta { size: 0, custom };
+                left_out.too_large += u64::from(indexable(Path::new(&relative), meta, &[]).is_ok());
+            }
+            WalkEvent::NotUtf8 { .. } => left_out.not_utf8 += 1,
+            WalkEvent::BadPattern { error } => {
+                tracing::warn!(%error, "index: an ignore pattern is not understood")
+            }
+            WalkEvent::IgnoreFileLeftOut { relative, reason } => {
+                tracing::warn!(file = relative, reason, "index: an ignore file does not count");
+                if left_out.ignore_files.len() < LeftOut::NAMED {
+                    left_out.ignore_files.push(format!("{relative} ({reason})"));
+                }
+            }
+        }
+    }
+    let unscanned = compressed(unscanned);
+    left_out.unreadable_folders = unscanned.iter().take(LeftOut::NAMED).cloned().collect();
+    Ok((met, unscanned, left_out))
+}
+
+fn compare(
+    previous: &Manifest,
+    looked: Vec<(Met, Option<FileStamp>, Looked)>,
+    unscanned: Vec<String>,
+    left_out: LeftOut,
+) -> Scan {
+    let mut scan = Scan { left_out, ..Scan::default() };
+    let mut present: BTreeMap<String, ()> = BTreeMap::new();
+    for (met, known, looked) in looked {
+        let rel_path = met.rel_path;
+        let file = |stamp: FileStamp| ScannedFile { rel_path: rel_path.clone(), stamp };
+        match looked {
+            Looked::Same => {}
+            Looked::Unreadable => scan.left_out.unreadable_files += 1,
+            Looked::Touched(stamp) => {
+                scan.hashed += 1;
+                scan.touched.push(file(stamp));
+            }
+            Looked::Changed(stamp) => {
+                scan.hashed += 1;
+                match known {
+                    Some(_) => scan.modified.push(file(stamp)),
+                    None => scan.added.push(file(stamp)),
+                }
+            }
+            Looked::Refused | Looked::Gone => continue,
+        }
+        present.insert(rel_path, ());
+    }
+    scan.removed = previous
+        .files
+        .keys()
+        .filter(|path| !present.contains_key(*path) && !unscanned.iter().any(|prefix| is_below(path, prefix)))
+        .cloned()
+        .collect();
+    for list in [&mut scan.added, &mut scan.modified, &mut scan.touched] {
+        list.sort_by(|left, right| left.rel_path.cmp(&right.rel_path));
+    }
+    scan.unscanned = unscanned;
+    scan
+}
+
+fn look(root: &CanonicalRoot, met: &Met, known: Option<&FileStamp>, full_hash: bool) -> Looked {
+    let same = |(size, mtime_ns, ctime_ns): (u64, i64, i64)| {
+        known.is_some_and(|known| {
+            known.size == size && known.mtime_ns == mtime_ns && known.ctime_ns == ctime_ns
+        })
+    };
+    if same(met.stat) && !full_hash {
+        return Looked::Same;
+    }
+    let Some(place) = Inside::below(root, &met.rel_path) else { return Looked::Refused };
+    let (bytes, stat) = match place.read(INDEXED_FILE) {
+        Ok(read) => read,
+        Err(ReadError::Missing | ReadError::NotAFile | ReadError::Folder | ReadError::Swapped) => {
+            return Looked::Gone;
+        }
+        // It grew since the walk.
+        Err(ReadError::TooLarge { .. }) => return Looked::Refused,
+        Err(ReadError::Io(_)) => return Looked::Unreadable,
+    };
+    let (size, mtime_ns, ctime_ns) = times(&stat);
+    let same_stat = same((size, mtime_ns, ctime_ns));
+    let meta = FileMeta { size: bytes.len() as u64, custom: met.custom };
+    let prefix = &bytes[..bytes.len().min(PREFIX_BYTES)];
+    if indexable(Path::new(&met.rel_path), meta, prefix).is_err() {
+        return Looked::Refused;
+    }
+    let hash = blake3::hash(&bytes).to_hex().to_string();
+    let unchanged = known.is_some_and(|known| known.hash == hash);
+    let stamp = FileStamp { hash, size, mtime_ns, ctime_ns };
+    match (unchanged, same_stat) {
+        (true, true) => Looked::Same,
+        (true, false) => Looked::Touched(stamp),
+        (false, _) => Looked::Changed(stamp),
+    }
+}
+
+/// The stamp of bytes that were read from a file with this metadata.
+pub fn stamp_of(bytes: &[u8], stat: &fs::Metadata) -> FileStamp {
+    let (size, mtime_ns, ctime_ns) = times(stat);
+    FileStamp { hash: blake3::hash(bytes).to_hex().to_string(), size, mtime_ns, ctime_ns }
+}
+
+/// One hash over all paths and their hashes: equal folders, equal roots.
+pub fn merkle_root(manifest: &Manifest) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (path, stamp) in &manifest.files {
+        hasher.update(path.as_bytes()).update(&[0]).update(stamp.hash.as_bytes()).update(b"\n");
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+fn times(stat: &fs::Metadata) -> (u64, i64, i64) {
+    let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+    (stat.len(), nanoseconds(stat.mtime(), stat.mtime_nsec()), nanoseconds(stat.ctime(), stat.ctime_nsec()))
+}
+
+fn has_custom_extension(path: &str, extensions: &[String]) -> bool {
+    extensions.iter().any(|extension| {
+        let extension = extension.trim_start_matches('.');
+        !extension.is_empty()
+            && path
+                .rsplit('/')
+                .next()
+                .and_then(|name| name.rsplit_once('.'))
+                .is_some_and(|(_, last)| last.eq_ignore_ascii_case(extension))
+    })
+}
+
+/// Sorted, and without folders that lie in another one of the list.
+fn compressed(mut prefixes: Vec<String>) -> Vec<String> {
+    prefixes.sort();
+    prefixes.dedup();
+    let mut kept: Vec<String> = Vec::new();
+    for prefix in prefixes {
+        if !kept.iter().any(|above| is_below(&prefix, above)) {
+            kept.push(prefix);
+        }
+    }
+    kept
+}
+
+/// Whole segments: `src-old/a` is not below `src`.
+fn is_below(path: &str, prefix: &str) -> bool {
+    path == prefix || path.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/'))
+}

@@ -1,0 +1,26 @@
+//! C.
+
+use crate::symbols::SymbolKind::{Enum, Function, Macro, Struct, Type, Union};
+use crate::symbols::grammar::{Callee, Grammar, ImportRule, Name, call, define, define_by, member};
+use crate::symbols::imports;
+
+pub(super) static GRAMMAR: Grammar = Grammar {
+    language: || tree_sitter_c::LANGUAGE.into(),
+    definitions: &[
+        define_by("function_definition", Function, Name::Declarator),
+        define("struct_specifier", Struct).only_if("body", &[]),
+        define("union_specifier", Union).only_if("body", &[]),
+        define("enum_specifier", Enum).only_if("body", &[]),
+        define_by("type_definition", Type, Name::Declarator),
+        define("preproc_function_def", Macro),
+    ],
+    calls: &[call("call_expression", Callee::Field("function"))],
+    members: &[member("field_expression", "argument", "field")],
+    unwrap: &[],
+    imports: &[ImportRule { node: "preproc_include", parse: imports::c }],
+    wrappers: &[],
+    sole_wrappers: &[],
+    self_names: &[],
+    import_calls: &[],
+    note_unresolved: true,
+};

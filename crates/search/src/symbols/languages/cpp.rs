@@ -1,0 +1,36 @@
+//! C++.
+
+use crate::symbols::SymbolKind::{Class, Enum, Function, Macro, Namespace, Struct, Type, Union};
+use crate::symbols::grammar::{Callee, Grammar, ImportRule, Name, call, define, define_by, member};
+use crate::symbols::imports;
+
+pub(super) static GRAMMAR: Grammar = Grammar {
+    language: || tree_sitter_cpp::LANGUAGE.into(),
+    definitions: &[
+        define_by("function_definition", Function, Name::Declarator),
+        define_by("class_specifier", Class, Name::Text("name")).only_if("body", &[]),
+        define_by("struct_specifier", Struct, Name::Text("name")).only_if("body", &[]),
+        define("union_specifier", Union).only_if("body", &[]),
+        define("enum_specifier", Enum).only_if("body", &[]),
+        define_by("namespace_definition", Namespace, Name::Text("name")),
+        define_by("type_definition", Type, Name::Declarator),
+        define("alias_declaration", Type),
+        define("concept_definition", Type),
+        define("preproc_function_def", Macro),
+    ],
+    calls: &[
+        call("call_expression", Callee::Field("function")),
+        call("new_expression", Callee::Type("type")),
+    ],
+    members: &[
+        member("field_expression", "argument", "field"),
+        member("qualified_identifier", "scope", "name"),
+    ],
+    unwrap: &[("template_function", "name"), ("template_method", "name"), ("template_type", "name")],
+    imports: &[ImportRule { node: "preproc_include", parse: imports::c }],
+    wrappers: &["template_declaration"],
+    sole_wrappers: &[],
+    self_names: &["this"],
+    import_calls: &[],
+    note_unresolved: true,
+};

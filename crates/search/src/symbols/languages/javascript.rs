@@ -1,0 +1,46 @@
+//! JavaScript and JSX.
+
+use crate::symbols::SymbolKind::{Class, Constant, Function, Method};
+use crate::symbols::grammar::{
+    Call, Callee, Definition, Grammar, ImportRule, Member, Name, Place, call, define, define_by, member,
+};
+use crate::symbols::imports;
+
+/// Values that make a named variable, field or pair a function.
+pub(super) const FUNCTION_VALUES: &[&str] = &["arrow_function", "function_expression", "generator_function"];
+
+pub(super) const CALLS: &[Call] = &[
+    call("call_expression", Callee::Field("function")),
+    call("new_expression", Callee::Field("constructor")),
+    call("jsx_opening_element", Callee::Component("name")),
+    call("jsx_self_closing_element", Callee::Component("name")),
+];
+
+pub(super) const MEMBERS: &[Member] = &[member("member_expression", "object", "property")];
+
+const DEFINITIONS: &[Definition] = &[
+    define("function_declaration", Function),
+    define("generator_function_declaration", Function),
+    define("class_declaration", Class),
+    define("class", Class),
+    define("method_definition", Method),
+    define_by("field_definition", Method, Name::Field("property")).only_if("value", FUNCTION_VALUES),
+    define("variable_declarator", Function).only_if("value", FUNCTION_VALUES),
+    define("variable_declarator", Constant).place(Place::Capitals),
+    define_by("pair", Function, Name::Field("key")).only_if("value", FUNCTION_VALUES),
+    define_by("assignment_expression", Function, Name::Text("left")).only_if("right", FUNCTION_VALUES),
+];
+
+pub(super) static GRAMMAR: Grammar = Grammar {
+    language: || tree_sitter_javascript::LANGUAGE.into(),
+    definitions: DEFINITIONS,
+    calls: CALLS,
+    members: MEMBERS,
+    unwrap: &[],
+    imports: &[ImportRule { node: "import_statement", parse: imports::javascript }],
+    wrappers: &["export_statement"],
+    sole_wrappers: &["lexical_declaration", "variable_declaration", "expression_statement"],
+    self_names: &["this", "super"],
+    import_calls: &["require"],
+    note_unresolved: true,
+};

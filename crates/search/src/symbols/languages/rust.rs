@@ -1,0 +1,35 @@
+//! Rust.
+
+use crate::symbols::SymbolKind::{Constant, Enum, Function, Impl, Macro, Module, Struct, Trait, Type, Union};
+use crate::symbols::grammar::{Callee, Grammar, ImportRule, Name, Place, call, define, define_by, member};
+use crate::symbols::imports;
+
+pub(super) static GRAMMAR: Grammar = Grammar {
+    language: || tree_sitter_rust::LANGUAGE.into(),
+    definitions: &[
+        define("function_item", Function),
+        define("function_signature_item", Function),
+        define("struct_item", Struct),
+        define("union_item", Union),
+        define("enum_item", Enum),
+        define("trait_item", Trait),
+        define_by("impl_item", Impl, Name::Impl),
+        define("mod_item", Module),
+        define("macro_definition", Macro),
+        define("type_item", Type).place(Place::OutsideFunctions),
+        define("const_item", Constant).place(Place::OutsideFunctions),
+        define("static_item", Constant).place(Place::OutsideFunctions),
+    ],
+    calls: &[
+        call("call_expression", Callee::Field("function")),
+        call("macro_invocation", Callee::Field("macro")),
+    ],
+    members: &[member("field_expression", "value", "field"), member("scoped_identifier", "path", "name")],
+    unwrap: &[("generic_function", "function")],
+    imports: &[ImportRule { node: "use_declaration", parse: imports::rust }],
+    wrappers: &[],
+    sole_wrappers: &[],
+    self_names: &["self", "Self"],
+    import_calls: &[],
+    note_unresolved: true,
+};
