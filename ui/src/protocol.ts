@@ -594,7 +594,7 @@ fallbackSyncExecuted?: boolean,
  */
 fallbackStats?: SyncStats, };
 
-export type FreshnessMode = "synced" | "skipped_recent" | "coalesced" | "skipped_indexing" | "skipped_requires_reindex" | "skipped_missing_path" | "reconciled_ignore_change" | "ignore_reload_failed" | "sync_failed";
+export type FreshnessMode = "synced" | "skipped_recent" | "coalesced" | "skipped_indexing" | "skipped_requires_reindex" | "skipped_missing_path" | "skipped_vanished_files" | "reconciled_ignore_change" | "ignore_reload_failed" | "sync_failed";
 
 export type Grant = { 
 /**

@@ -34,6 +34,8 @@ pub struct CatalogView {
     pub doc: CatalogDoc,
     /// Set when the file could not be used; the entries are then those of the last good read, or none.
     pub damage: Option<String>,
+    /// There is no file: nothing was indexed yet, or somebody took it away.
+    pub missing: bool,
 }
 
 impl Catalog {
@@ -48,14 +50,17 @@ impl Catalog {
     /// good version answers.
     pub fn read(&self) -> CatalogView {
         let damage = match read_doc(&self.path) {
-            Ok(doc) => {
+            Ok(Some(doc)) => {
                 *self.last_good() = Some(doc.clone());
-                return CatalogView { doc, damage: None };
+                return CatalogView { doc, damage: None, missing: false };
+            }
+            Ok(None) => {
+                return CatalogView { missing: true, ..CatalogView::default() };
             }
             Err(damage) => damage.to_string(),
         };
         let doc = self.last_good().clone().unwrap_or_default();
-        CatalogView { doc, damage: Some(damage) }
+        CatalogView { doc, damage: Some(damage), missing: false }
     }
 
     /// Where the file is.
@@ -78,13 +83,14 @@ enum Damage {
     Malformed { path: PathBuf, reason: String },
 }
 
-fn read_doc(path: &Path) -> Result<CatalogDoc, Damage> {
+/// Reads the file; `None` when there is none.
+fn read_doc(path: &Path) -> Result<Option<CatalogDoc>, Damage> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(CatalogDoc::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(Damage::Unreadable { path: path.to_path_buf(), source }),
     };
-    load::parse(&bytes).map_err(|reason| Damage::Malformed { path: path.to_path_buf(), reason })
+    load::parse(&bytes).map(Some).map_err(|reason| Damage::Malformed { path: path.to_path_buf(), reason })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 
 use chartroom_protocol::index::{IndexConfig, IndexingProgress, ManageAction, Operation, OperationPhase};
 use tokio::sync::watch;
@@ -52,6 +52,8 @@ pub(crate) struct Core {
     pub(crate) syncs: Mutex<HashMap<String, Arc<RootSync>>>,
     /// How the last build of each root in this process ended; true even when the catalog could not be told.
     pub(crate) ends: Mutex<HashMap<String, Ended>>,
+    /// Whether this process has settled what a crash left.
+    pub(crate) settled: Once,
     /// What a person should know: the catalog was damaged and set aside, say.
     pub(crate) notices: Mutex<Vec<String>>,
 }
@@ -105,10 +107,10 @@ pub(crate) trait GateFacts {
 }
 
 impl ReadContext<'_> {
-    /// The catalog; while its file is damaged and nothing better is known, what the markers prove.
+    /// The catalog; while its file is damaged or gone and nothing better is known, what the markers prove.
     pub(crate) fn view(&self) -> CatalogView {
         let mut view = self.catalog.read();
-        if view.damage.is_some() {
+        if view.damage.is_some() || view.missing {
             let found = self.gate.recovered(&view.doc);
             view.doc.codebases.extend(found);
         }
@@ -145,6 +147,7 @@ impl Core {
             runs: Mutex::default(),
             syncs: Mutex::default(),
             ends: Mutex::default(),
+            settled: Once::new(),
             notices: Mutex::default(),
         }
     }

@@ -17,6 +17,11 @@ pub(crate) struct RootSync {
     watched: AtomicBool,
     /// Something happened since the last sync began.
     pub(crate) dirty: AtomicBool,
+    /// The files that the parser failed on, as of the last sync of this process: one that nobody asked for does not write
+    /// them to the catalog.
+    pub(crate) unparsed: Mutex<Option<Vec<String>>>,
+    /// What is missing of the folder, when so much is that it is not followed.
+    pub(crate) vanished: Mutex<Option<String>>,
     /// Why a folder that should be watched is polled.
     polled: Mutex<Option<String>>,
 }
@@ -58,6 +63,7 @@ impl RootSync {
     /// A build has just ended. Its scan is older than that, so the next search looks again.
     pub(crate) fn built(&self) {
         *lock(&self.last) = Last::default();
+        *lock(&self.unparsed) = None;
     }
 
     /// Nothing happened since the last sync, and somebody would have seen it.

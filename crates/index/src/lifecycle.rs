@@ -23,7 +23,9 @@ use crate::identity::canonical_root;
 
 pub(crate) use answer::finished;
 pub(crate) use build::BuildJob;
+#[cfg(test)]
 pub(crate) use recovery::recover;
+pub(crate) use recovery::settle;
 
 /// An answer, and the work that goes on after it.
 pub(crate) struct Managed {
@@ -52,6 +54,9 @@ pub(crate) fn manage(core: &Arc<Core>, params: ManageIndexParams, changed: Optio
     let needs_folder = !matches!(params.action, ManageAction::Status | ManageAction::Clear);
     if needs_folder && let Err(message) = target.check_folder() {
         return answer::error(&params, &target.root, message).into();
+    }
+    if params.action != ManageAction::Status {
+        settle(core);
     }
     let mut managed = match params.action {
         ManageAction::Create => create::create(core, &params, &target, create::Mode::Create),

@@ -49,17 +49,17 @@ impl IndexService {
         Self::with_parts(settings, store, embedder)
     }
 
-    /// Puts the parts together and recovers what a crash left: a damaged catalog is set aside, membership comes back
-    /// from the markers, nothing is ever removed.
+    /// Puts the parts together. A server settles what a crash left before it serves; another process does so before its
+    /// first action that changes something, because opening the index to read it changes nothing.
     pub fn with_parts(
         settings: IndexSettings,
         store: Arc<dyn VectorStore>,
         embedder: Arc<dyn Embedder>,
     ) -> Result<Self, OpenError> {
         let core = Arc::new(Core::new(&settings, store, embedder));
-        lifecycle::recover(&core);
         let mut watcher = None;
         if settings.long_running {
+            lifecycle::settle(&core);
             match core.owners.register(&core.version, &core.fingerprint) {
                 Ok(owner) => *lock(&core.owner) = Some(owner),
                 Err(error) => {

@@ -91,6 +91,12 @@ pub(crate) fn ensure_freshness(
             decision.error_message = Some(conflict.to_string());
             (decision, Some(conflict))
         }
+        Err(run::SyncError::Vanished(message)) => {
+            *lock(&sync.vanished) = Some(message.clone());
+            let mut decision = FreshnessDecision::of(FreshnessMode::SkippedVanishedFiles);
+            decision.error_message = Some(message);
+            (decision, None)
+        }
         Err(run::SyncError::Failed(message)) => {
             let mode =
                 if rules_changed { FreshnessMode::IgnoreReloadFailed } else { FreshnessMode::SyncFailed };
@@ -100,6 +106,7 @@ pub(crate) fn ensure_freshness(
         }
     };
     if decision.mode == FreshnessMode::Synced {
+        *lock(&sync.vanished) = None;
         if rules_changed {
             let stats = decision.stats.unwrap_or_default();
             last.ignore_rules_version += 1;

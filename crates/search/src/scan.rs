@@ -71,7 +71,7 @@ pub fn scan(root: &Path, previous: &Manifest, options: &ScanOptions) -> Result<S
     let shown = root.display().to_string();
     let canonical = match CanonicalRoot::open(root) {
         Ok(canonical) => canonical,
-        Err(_) if !root.exists() => return Err(ScanError::Missing(shown)),
+        Err(_) if matches!(root.try_exists(), Ok(false)) => return Err(ScanError::Missing(shown)),
         Err(error) => return Err(ScanError::Unreadable { path: shown, reason: error.to_string() }),
     };
     let (met, unscanned, left_out) = walk_folder(&canonical, options)?;

@@ -60,7 +60,7 @@ impl SqliteStore {
                     return Ok(Some(generation));
                 }
                 Err(error) if folder.current()? == Some(id) => {
-                    return if folder.database(id).exists() { Err(error) } else { Ok(None) };
+                    return if folder.has_database(id)? { Err(error) } else { Ok(None) };
                 }
                 Err(_) => {}
             }
@@ -99,7 +99,7 @@ impl VectorStore for SqliteStore {
     fn open_writer(&self, root: &str) -> Result<Option<Box<dyn GenerationWriter>>, StoreError> {
         let folder = self.folder.of(root);
         let Some(id) = folder.current()? else { return Ok(None) };
-        if !folder.database(id).exists() {
+        if !folder.has_database(id)? {
             return Ok(None);
         }
         Ok(Some(Box::new(Writer::open(id, &folder)?)))

@@ -20,9 +20,16 @@ pub(crate) fn serve(config: &Config, data: &DataFolder, gate: &SpawnGate) -> any
     open(config, data, GitProbe::through(gate.clone()), Some(gate.clone()), true)
 }
 
-/// Opens the index for an MCP client or a tool call; without it the other tools still serve.
-pub(crate) fn for_tools(config: &Config, data: &DataFolder, gate: &SpawnGate) -> Option<IndexService> {
-    serve(config, data, gate).inspect_err(|error| tracing::warn!("there are no index tools: {error:#}")).ok()
+/// Opens the index for an MCP client, which stays, or for one tool call; without it the other tools still serve.
+pub(crate) fn for_tools(
+    config: &Config,
+    data: &DataFolder,
+    gate: &SpawnGate,
+    long_running: bool,
+) -> Option<IndexService> {
+    open(config, data, GitProbe::through(gate.clone()), Some(gate.clone()), long_running)
+        .inspect_err(|error| tracing::warn!("there are no index tools: {error:#}"))
+        .ok()
 }
 
 /// Opens the index for one command.

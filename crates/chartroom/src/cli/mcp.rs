@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     // Clients end their servers by closing stdin or by a signal; either way the others who use the same language
     // service are told before it ends.
     workspace::within(args.root.as_deref(), async |opened| {
-        let tools = Arc::new(opened.tools(&args.only));
+        let tools = Arc::new(opened.served_tools(&args.only));
         let stdio = (tokio::io::stdin(), tokio::io::stdout());
         let running = rmcp::serve_server(ToolServer::new(tools), stdio)
             .await

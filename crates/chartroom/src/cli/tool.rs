@@ -40,7 +40,7 @@ enum Act {
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let _logs = logs::to_stderr();
     workspace::within(args.root.as_deref(), async |opened| {
-        let tools = opened.tools(&[]);
+        let tools = opened.tools_once();
         match &args.act {
             Act::List => list(&tools, args.json).await,
             Act::Call { name, args_json } => call(&tools, name, args_json, args.json).await,

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use chartroom_index::IndexService;
+
 use super::{block_on, settings};
 use crate::app::index;
 use crate::app::language::Workspace;
@@ -18,10 +20,18 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Puts the tools together; `only` names the groups, none means all.
-    pub(super) fn tools(&self, only: &[Group]) -> Toolbox {
-        let index = index::for_tools(&self.config, &self.data, &self.workspace.gate);
-        Toolbox::open(&self.workspace, index, only)
+    /// Puts the tools together that are served; `only` names the groups, none means all.
+    pub(super) fn served_tools(&self, only: &[Group]) -> Toolbox {
+        Toolbox::open(&self.workspace, self.index(true), only)
+    }
+
+    /// Puts the tools together for one call of one of them.
+    pub(super) fn tools_once(&self) -> Toolbox {
+        Toolbox::open(&self.workspace, self.index(false), &[])
+    }
+
+    fn index(&self, long_running: bool) -> Option<IndexService> {
+        index::for_tools(&self.config, &self.data, &self.workspace.gate, long_running)
     }
 }
 

@@ -64,7 +64,7 @@ pub(crate) fn prune(
     let mut removed = Vec::new();
     for root in doc.codebases.keys() {
         let nothing_stored = matches!(store.read_marker(root), Ok(None));
-        if nothing_stored && !std::path::Path::new(root).exists() {
+        if nothing_stored && matches!(std::path::Path::new(root).try_exists(), Ok(false)) {
             writer.remove(root)?;
             removed.push(root.clone());
         }

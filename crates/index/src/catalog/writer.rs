@@ -75,7 +75,7 @@ impl CatalogWriter {
         pending.insert(root.to_owned(), change);
         let _lock = self.lock()?;
         let mut doc = match read_doc(&self.path) {
-            Ok(doc) => doc,
+            Ok(doc) => doc.unwrap_or_default(),
             Err(Damage::Malformed { reason, .. }) => {
                 // The start-up recovery runs before any mutation; damage in between is set aside here, and the
                 // entries come back from the markers at the next reconcile.

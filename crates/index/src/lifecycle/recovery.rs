@@ -9,6 +9,11 @@ use crate::core::{Core, GateFacts};
 use crate::mutex::lock;
 use crate::proof::Proof;
 
+/// Settles what a crash left, once a process.
+pub(crate) fn settle(core: &Core) {
+    core.settled.call_once(|| recover(core));
+}
+
 /// Settles what a crash left: a damaged catalog is set aside, membership comes back from the markers, nothing is ever
 /// removed. A folder that cannot be written is told in a notice and does not stop the reads.
 pub(crate) fn recover(core: &Core) {

@@ -8,12 +8,16 @@ use chartroom_protocol::index::{
     ManageReason, OperationPhase, ProofReason, Warning,
 };
 
+use chartroom_workspace::CanonicalRoot;
+use chartroom_workspace::boundary::Folder;
+
 use super::{Target, answer};
 use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseState};
 use crate::core::{Core, GateFacts};
 use crate::gates::{self, EntryState, FingerprintGate, Verdict};
 use crate::mutex::lock;
 use crate::wording::progress_of;
+use chartroom_search::scan::LeftOut;
 
 /// Tells the state of one codebase.
 pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Target) -> ManageIndexResponse {
@@ -96,7 +100,9 @@ pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
         ));
     }
     if let Some(info) = info.filter(|_| matches!(verdict, Verdict::Ok { .. })) {
-        response.warnings.extend(answer::left_out(&info.left_out));
+        let own = lock(&core.syncs).get(root).and_then(|sync| lock(&sync.unparsed).clone());
+        let unparsed = own.unwrap_or_else(|| info.left_out.unparsed.clone());
+        response.warnings.extend(answer::left_out(&LeftOut { unparsed, ..info.left_out.clone() }));
     }
     let known = lock(&core.syncs).get(root).cloned();
     if let Some(why) = known.and_then(|sync| sync.polled_because()) {
@@ -104,7 +110,13 @@ pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
         response.human_text.push_str(&format!("\n{text}"));
         response.warnings.push(Warning::new("WATCH_POLLED", text));
     }
-    if info.is_some() && !Path::new(root).exists() {
+    let vanished = lock(&core.syncs).get(root).and_then(|sync| lock(&sync.vanished).clone());
+    let emptied = || info.is_some_and(has_files) && is_empty_folder(root);
+    if let Some(text) = vanished.or_else(|| emptied().then(|| EMPTIED.to_owned())) {
+        response.human_text.push_str(&format!("\n{text}."));
+        response.warnings.push(Warning::new("FILES_VANISHED", text));
+    }
+    if info.is_some() && matches!(Path::new(root).try_exists(), Ok(false)) {
         response.human_text.push_str("\nThe folder is missing now (an unmounted disk?); its entry is kept.");
         response
             .warnings
@@ -123,6 +135,25 @@ pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
     }
     response.operation = receipt;
     response
+}
+
+/// Said of a folder that has an index and nothing else.
+const EMPTIED: &str = "the folder is empty now; is a disk not mounted? The index is kept as it was. If it is meant to be empty, run manage_index with action='sync'";
+
+fn has_files(info: &CodebaseInfo) -> bool {
+    match info.state {
+        CodebaseState::Indexed { indexed_files, .. } | CodebaseState::SyncCompleted { indexed_files, .. } => {
+            indexed_files > 0
+        }
+        CodebaseState::Indexing { .. }
+        | CodebaseState::IndexFailed { .. }
+        | CodebaseState::RequiresReindex { .. } => false,
+    }
+}
+
+fn is_empty_folder(root: &str) -> bool {
+    let folder = CanonicalRoot::open(root).ok().and_then(|root| Folder::of(&root).ok());
+    folder.is_some_and(|folder| folder.names(Path::new("."), 1).is_ok_and(|names| names.is_empty()))
 }
 
 fn failed(params: &ManageIndexParams, root: &str, error: &str) -> ManageIndexResponse {

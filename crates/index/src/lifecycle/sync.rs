@@ -53,7 +53,9 @@ pub(super) fn sync(core: &Arc<Core>, params: &ManageIndexParams, target: &Target
         | FreshnessMode::ReconciledIgnoreChange
         | FreshnessMode::Coalesced
         | FreshnessMode::SkippedRecent => (IndexStatus::Ok, synced_text(root, &decision)),
-        FreshnessMode::IgnoreReloadFailed | FreshnessMode::SyncFailed => (
+        FreshnessMode::IgnoreReloadFailed
+        | FreshnessMode::SyncFailed
+        | FreshnessMode::SkippedVanishedFiles => (
             IndexStatus::Error,
             format!("Sync of codebase '{root}' failed: {failure}. The index is as it was."),
         ),

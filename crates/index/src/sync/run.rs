@@ -11,9 +11,10 @@ use chartroom_workspace::CanonicalRoot;
 use chartroom_workspace::boundary::Folder;
 
 use super::Purpose;
-use crate::catalog::{CodebaseInfo, CodebaseState};
+use crate::catalog::CodebaseState;
 use crate::core::Core;
 use crate::lease::{Lease, LeaseError};
+use crate::mutex::lock;
 use chartroom_search::intake::{Batch, changes_of};
 use chartroom_search::scan::{self, LeftOut, ScanOptions, ScannedFile};
 use chartroom_search::store::{FileChange, JournalEntry};
@@ -28,6 +29,8 @@ const RETRY: Duration = Duration::from_millis(25);
 pub(super) enum SyncError {
     /// Another process is changing this codebase.
     Conflict(LeaseError),
+    /// The folder has no files any more, or far fewer: nothing was done, because nobody said that this is meant.
+    Vanished(String),
     /// It was tried and failed; the index is as it was, or a part further.
     Failed(String),
 }
@@ -63,10 +66,20 @@ pub(super) fn sync(
         modified: scan.modified.len() as u64,
     };
     let newly_ignored = n_still_there(root, &scan.removed);
+    let n_gone = stats.removed.saturating_sub(newly_ignored);
+    if purpose == Purpose::Passive && has_vanished(previous.files.len() as u64, n_gone) {
+        let known = previous.files.len();
+        return Err(SyncError::Vanished(format!(
+            "{n_gone} of the {known} indexed files are not there any more; is a disk not mounted? The index is kept as it was. If they are meant to be gone, run manage_index with action='sync'"
+        )));
+    }
 
     // New text first: a file that moved finds its vectors under its old name, which goes last.
     let changed: Vec<ScannedFile> = scan.added.iter().chain(&scan.modified).cloned().collect();
-    let mut unparsed = still_unparsed(info, &changed, &scan.removed);
+    let own = core.sync_of(root);
+    let known = lock(&own.unparsed).clone();
+    let known = known.or_else(|| info.map(|info| info.left_out.unparsed.clone())).unwrap_or_default();
+    let mut unparsed = still_unparsed(known, &changed, &scan.removed);
     let mut skipped = 0;
     for files in changed.chunks(BATCH_FILES) {
         let batch = changes_of(&*core.parser, &*core.embedder, Path::new(root), files, &[&*writer])
@@ -102,20 +115,25 @@ pub(super) fn sync(
         writer.journal(&entry).map_err(|error| failed(error.to_string()))?;
     }
     unparsed.sort();
+    *lock(&own.unparsed) = Some(unparsed.clone());
     let left_out = LeftOut { unparsed, ..scan.left_out };
-    let newly_unparsed = info.is_some_and(|info| info.left_out.unparsed != left_out.unparsed);
     if purpose == Purpose::Explicit {
         let counts = writer.counts().map_err(|error| failed(error.to_string()))?;
         drop(writer);
         let done = Done { stats, counts, left_out };
         record(core, root, &lease, done, signature, &accepted_at).map_err(failed)?;
-    } else if newly_unparsed {
-        record_left_out(core, root, left_out);
     }
     let mut decision = FreshnessDecision::of(FreshnessMode::Synced);
     decision.stats = Some(stats);
     decision.newly_ignored_files = Some(newly_ignored);
     Ok(decision)
+}
+
+/// Whether so many files are gone that it is rather the folder that is not what it was: all, or more than four of five
+/// of a folder that had some.
+fn has_vanished(n_known: u64, n_gone: u64) -> bool {
+    const SOME: u64 = 20;
+    n_known > 0 && (n_gone == n_known || n_known >= SOME && n_gone * 5 > n_known * 4)
 }
 
 /// Takes the lease; another process's sync is short, so it is waited for. A build is not.
@@ -145,10 +163,10 @@ struct Done {
 }
 
 /// The files that could not be parsed, without those that have other bytes now or are gone.
-fn still_unparsed(info: Option<&CodebaseInfo>, changed: &[ScannedFile], removed: &[String]) -> Vec<String> {
+fn still_unparsed(mut known: Vec<String>, changed: &[ScannedFile], removed: &[String]) -> Vec<String> {
     let gone = |path: &String| removed.contains(path) || changed.iter().any(|file| file.rel_path == *path);
-    let known = info.map(|info| info.left_out.unparsed.as_slice()).unwrap_or_default();
-    known.iter().filter(|path| !gone(path)).cloned().collect()
+    known.retain(|path| !gone(path));
+    known
 }
 
 /// Files that left the index though they lie where they did: a rule ignores them now.
@@ -157,17 +175,6 @@ fn n_still_there(root: &str, removed: &[String]) -> u64 {
     let is_there =
         |file: &&String| folder.as_ref().is_some_and(|folder| folder.metadata(Path::new(file)).is_ok());
     removed.iter().filter(is_there).count() as u64
-}
-
-/// Writes down what a sync left out that nobody asked for. The next explicit one says it in any case.
-fn record_left_out(core: &Core, root: &str, left_out: LeftOut) {
-    let view = core.catalog.read();
-    let Some(info) = view.doc.codebases.get(root) else { return };
-    let entry = CodebaseInfo { left_out, ..info.clone() };
-    if let Err(error) = core.writer.set(root, entry) {
-        core.writer.abandon(root);
-        tracing::debug!(root, %error, "what a sync left out could not be saved");
-    }
 }
 
 /// Writes an explicit sync down.

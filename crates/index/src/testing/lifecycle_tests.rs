@@ -402,3 +402,62 @@ fn a_subdirectory_answers_for_itself_and_a_nested_codebase_for_its_own() {
     assert_eq!(response.codebase_path.as_deref(), Some(bench.root.as_str()));
     assert_eq!(response.path, sub.to_str().unwrap());
 }
+
+/// A project of so many files, indexed.
+fn indexed_with(n_files: usize) -> Bench {
+    let bench = Bench::new();
+    for at in 0..n_files {
+        std::fs::write(bench.project.join(format!("more{at}.rs")), format!("fn more{at}() {{}}\n")).unwrap();
+    }
+    assert_eq!(bench.manage(ManageAction::Create).status, IndexStatus::Ok);
+    bench
+}
+
+fn remove_files(bench: &Bench, wanted: impl Fn(&str) -> bool) {
+    for entry in std::fs::read_dir(&bench.project).unwrap() {
+        let entry = entry.unwrap();
+        if wanted(entry.file_name().to_str().unwrap()) {
+            std::fs::remove_file(entry.path()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_lost_its_files_is_told_and_not_synced_away() {
+    // All of them, as of a mount without its disk; and nearly all of them.
+    for (n_more, keep) in [(0, None), (48, Some("a.rs"))] {
+        let bench = indexed_with(n_more);
+        remove_files(&bench, |name| Some(name) != keep);
+        let found = bench.search("gamma").unwrap();
+        assert_eq!(found.status, IndexStatus::Ok);
+        assert_eq!(found.freshness_decision.unwrap().mode, FreshnessMode::SkippedVanishedFiles);
+        assert!(!found.results.is_empty(), "the index answers as it was");
+        let told = found.warnings.iter().find(|warning| warning.code == "SEARCH_FILES_VANISHED").unwrap();
+        assert!(told.message.contains("action='sync'"), "{}", told.message);
+        let status = bench.manage(ManageAction::Status);
+        assert!(status.warnings.iter().any(|warning| warning.code == "FILES_VANISHED"), "{status:?}");
+        // The disk is back.
+        std::fs::write(bench.project.join("b.rs"), "fn gamma() {}\n").unwrap();
+        // A lifecycle action says that it is meant.
+        remove_files(&bench, |name| Some(name) != keep);
+        let synced = bench.manage(ManageAction::Sync);
+        assert_eq!(synced.status, IndexStatus::Ok, "{}", synced.human_text);
+        assert!(bench.search("gamma").unwrap().results.is_empty());
+        let status = bench.manage(ManageAction::Status);
+        assert!(!status.warnings.iter().any(|warning| warning.code == "FILES_VANISHED"), "{status:?}");
+    }
+}
+
+#[test]
+fn files_that_a_rule_ignores_or_a_person_removes_are_followed() {
+    let bench = indexed_with(20);
+    // Half of them: a folder that was removed.
+    remove_files(&bench, |name| name.starts_with("more1"));
+    let found = bench.search("gamma").unwrap();
+    assert_eq!(found.freshness_decision.unwrap().mode, FreshnessMode::Synced);
+    // All that is left, by a rule: they are still there.
+    std::fs::write(bench.project.join(".chartroomignore"), "*.rs\n").unwrap();
+    let found = bench.search("gamma").unwrap();
+    assert_eq!(found.freshness_decision.unwrap().mode, FreshnessMode::ReconciledIgnoreChange);
+    assert!(found.results.is_empty());
+}

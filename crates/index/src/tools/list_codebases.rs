@@ -72,7 +72,7 @@ fn listed(core: &Core, root: &str, info: &CodebaseInfo) -> ListedCodebase {
         progress_pct: progress
             .filter(|_| building || bucket == CodebaseBucket::Indexing)
             .map(|progress| progress.progress_pct),
-        missing: !Path::new(root).exists(),
+        missing: matches!(Path::new(root).try_exists(), Ok(false)),
         indexed_files,
         total_chunks,
         last_updated: Some(info.last_updated.clone()),
@@ -85,7 +85,7 @@ fn unreadable(root: &str) -> ListedCodebase {
         bucket: CodebaseBucket::Failed,
         reason: Some("unreadable_entry".into()),
         progress_pct: None,
-        missing: !Path::new(root).exists(),
+        missing: matches!(Path::new(root).try_exists(), Ok(false)),
         indexed_files: None,
         total_chunks: None,
         last_updated: None,

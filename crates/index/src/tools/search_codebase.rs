@@ -121,6 +121,11 @@ fn tell_staleness(freshness: &FreshnessDecision, warnings: &mut Vec<Warning>) {
         | FreshnessMode::ReconciledIgnoreChange => return,
         FreshnessMode::SkippedIndexing => "a rebuild is running; the former index answers",
         FreshnessMode::SkippedMissingPath => "the folder is missing now; the index answers as it was",
+        FreshnessMode::SkippedVanishedFiles => {
+            let text = freshness.error_message.clone().unwrap_or_default();
+            warnings.push(Warning::new("SEARCH_FILES_VANISHED", text));
+            return;
+        }
         FreshnessMode::SkippedRequiresReindex
         | FreshnessMode::IgnoreReloadFailed
         | FreshnessMode::SyncFailed => {

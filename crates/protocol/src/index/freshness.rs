@@ -29,6 +29,8 @@ pub enum FreshnessMode {
     SkippedRequiresReindex,
     /// The folder is not there (an unmounted disk, say).
     SkippedMissingPath,
+    /// The folder has suddenly no files, or far fewer (a mount without its disk, say); the index is kept as it was.
+    SkippedVanishedFiles,
     /// The ignore rules changed and the index follows them now.
     ReconciledIgnoreChange,
     /// The ignore rules changed but could not be followed.

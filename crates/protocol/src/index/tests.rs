@@ -88,12 +88,13 @@ fn every_freshness_mode_has_its_name() {
             SkippedIndexing,
             SkippedRequiresReindex,
             SkippedMissingPath,
+            SkippedVanishedFiles,
             ReconciledIgnoreChange,
             IgnoreReloadFailed,
             SyncFailed,
         ],
         expect![
-            "synced skipped_recent coalesced skipped_indexing skipped_requires_reindex skipped_missing_path reconciled_ignore_change ignore_reload_failed sync_failed"
+            "synced skipped_recent coalesced skipped_indexing skipped_requires_reindex skipped_missing_path skipped_vanished_files reconciled_ignore_change ignore_reload_failed sync_failed"
         ],
     );
 }

@@ -59,6 +59,12 @@ impl RootFolder {
         self.0.join(format!("generation-{}.sqlite", id.0))
     }
 
+    /// Whether the generation's file is there. That it cannot be looked for says nothing, and is an error.
+    pub(super) fn has_database(&self, id: GenerationId) -> Result<bool, StoreError> {
+        let path = self.database(id);
+        path.try_exists().map_err(|error| StoreError::Unavailable(format!("{}: {error}", path.display())))
+    }
+
     pub(super) fn lexical(&self, id: GenerationId) -> PathBuf {
         self.0.join(format!("generation-{}.tantivy", id.0))
     }

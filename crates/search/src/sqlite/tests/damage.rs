@@ -47,6 +47,22 @@ fn a_word_index_with_another_counter_is_brought_up_to_date() {
     assert_eq!(find(&store, "third"), Vec::<String>::new());
 }
 
+#[test]
+fn a_generation_that_cannot_be_looked_at_is_not_taken_for_absent() {
+    let data = tempfile::tempdir().unwrap();
+    drop(published(data.path(), &[("a.py", "def first(): pass\n")]));
+    let database = file_named(data.path(), ".sqlite");
+    fs::remove_file(&database).unwrap();
+    // A link to itself cannot be followed, by root neither: as a folder that may not be searched, for anybody else.
+    std::os::unix::fs::symlink(&database, &database).unwrap();
+    let store = SqliteStore::open(data.path()).unwrap();
+    assert!(store.read_marker(ROOT).is_err(), "the probe could not look");
+    assert!(store.open_reader(ROOT).is_err());
+    assert!(store.open_writer(ROOT).is_err());
+    fs::remove_file(&database).unwrap();
+    assert_eq!(store.read_marker(ROOT), Ok(None), "now it is absent");
+}
+
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
