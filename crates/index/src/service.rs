@@ -102,7 +102,6 @@ impl IndexService {
 
     /// `search_codebase`.
     pub async fn search(&self, params: SearchCodebaseParams) -> Result<SearchCodebaseResponse, ToolError> {
-        tools::search_codebase::validate(&params)?;
         let path = params.path.clone();
         let found = self.blocking(move |core| tools::search_codebase::search(core, params)).await;
         if let Ok(SearchCodebaseResponse { codebase_path: Some(root), .. }) = &found {

@@ -1,7 +1,7 @@
 //! From files on disk to what the store takes: read, parse, embed, stamp.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use chartroom_workspace::CanonicalRoot;
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::chunk::{self, ParsedFile};
 use crate::embed::{EmbedError, Embedder};
 use crate::parser::Parser;
-use crate::scan::{ScanError, ScannedFile};
+use crate::scan::{self, ScanError, ScannedFile};
 use crate::store::{FileChange, FileRecord, FileStamp, GenerationWriter};
 
 /// A file changed less than this before it was read may change again without a new time stamp: its stamp is spoiled, so
@@ -25,8 +25,10 @@ const EMBED_TEXTS: usize = 256;
 pub struct Batch {
     /// In the order of the files.
     pub changes: Vec<FileChange>,
-    /// Files that vanished or could not be read; they are left for the next sync.
+    /// Files that vanished, could not be read or are no text; they are left for the next sync.
     pub skipped: u64,
+    /// Those of them that are there and cannot be read.
+    pub unreadable: u64,
     /// Files that the parser failed on: they are there by lines, without symbols.
     pub unparsed: Vec<String>,
 }
@@ -56,13 +58,15 @@ pub fn changes_of(
         path: root.display().to_string(),
         reason: error.to_string(),
     })?;
+    let unreadable = AtomicU64::new(0);
     let parsed: Vec<Option<(String, FileStamp, ParsedFile)>> = files
         .par_iter()
         .map(|file| {
-            let (stamp, text) = match read(&root, &file.rel_path) {
-                Ok(read) => read,
+            let (stamp, text) = match read(&root, file) {
+                Ok(read) => read?,
                 Err(error) => {
                     tracing::debug!(file = file.rel_path, %error, "a file is left out until the next sync");
+                    unreadable.fetch_add(u64::from(matches!(error, ReadError::Io(_))), Ordering::Relaxed);
                     return None;
                 }
             };
@@ -83,7 +87,7 @@ pub fn changes_of(
             FileChange::Put(Box::new(FileRecord { rel_path, stamp, chunks, vectors, symbols, graph }))
         })
         .collect();
-    Ok(Batch { changes, skipped, unparsed })
+    Ok(Batch { changes, skipped, unreadable: unreadable.into_inner(), unparsed })
 }
 
 /// One vector per chunk in order; none at all when the embedder makes none. Known text is not embedded again.
@@ -134,24 +138,21 @@ fn embed(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, Intak
     Ok(vectors)
 }
 
-/// The text of a file and the stamp of exactly these bytes.
-fn read(root: &CanonicalRoot, rel_path: &str) -> Result<(FileStamp, String), ReadError> {
+/// The text of a file and the stamp of exactly these bytes; none when it is no text for the index.
+fn read(root: &CanonicalRoot, file: &ScannedFile) -> Result<Option<(FileStamp, String)>, ReadError> {
     // The stat comes first: a change during the read leaves an older stamp, which the next scan sees.
-    let (bytes, metadata) = Inside::below(root, rel_path).ok_or(ReadError::Missing)?.read(INDEXED_FILE)?;
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as i128;
-    let nanoseconds = |seconds: i64, part: i64| seconds.saturating_mul(1_000_000_000).saturating_add(part);
-    let mtime_ns = nanoseconds(metadata.mtime(), metadata.mtime_nsec());
-    let mut ctime_ns = nanoseconds(metadata.ctime(), metadata.ctime_nsec());
-    if now - i128::from(mtime_ns.max(ctime_ns)) < RACY_NS || bytes.len() as u64 != metadata.len() {
-        ctime_ns = 0;
+    let place = Inside::below(root, &file.rel_path).ok_or(ReadError::Missing)?;
+    let (bytes, metadata) = place.read(INDEXED_FILE)?;
+    if !scan::is_for_the_index(&file.rel_path, &bytes, file.custom) {
+        return Ok(None);
     }
-    let stamp = FileStamp {
-        hash: blake3::hash(&bytes).to_hex().to_string(),
-        size: metadata.len(),
-        mtime_ns,
-        ctime_ns,
-    };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as i128;
+    let mut stamp = scan::stamp_of(&bytes, &metadata);
+    let changed = i128::from(stamp.mtime_ns.max(stamp.ctime_ns));
+    if now - changed < RACY_NS || bytes.len() as u64 != metadata.len() {
+        stamp.ctime_ns = 0;
+    }
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    Ok((stamp, text))
+    Ok(Some((stamp, text)))
 }

@@ -58,6 +58,8 @@ enum Looked {
     Same,
     Touched(FileStamp),
     Changed(FileStamp),
+    /// It is new and was not read.
+    New(FileStamp),
     /// It is there, but not for the index.
     Refused,
     /// It was there when the folder was read and is not now.
@@ -79,7 +81,7 @@ pub fn scan(root: &Path, previous: &Manifest, options: &ScanOptions) -> Result<S
         .into_par_iter()
         .map(|met| {
             let known = previous.files.get(&met.rel_path).cloned();
-            let looked = look(&canonical, &met, known.as_ref(), options.full_hash);
+            let looked = look(&canonical, &met, known.as_ref(), options);
             (met, known, looked)
         })
         .collect();
@@ -155,8 +157,8 @@ fn compare(
     let mut scan = Scan { left_out, ..Scan::default() };
     let mut present: BTreeMap<String, ()> = BTreeMap::new();
     for (met, known, looked) in looked {
-        let rel_path = met.rel_path;
-        let file = |stamp: FileStamp| ScannedFile { rel_path: rel_path.clone(), stamp };
+        let (rel_path, custom) = (met.rel_path, met.custom);
+        let file = |stamp: FileStamp| ScannedFile { rel_path: rel_path.clone(), stamp, custom };
         match looked {
             Looked::Same => {}
             Looked::Unreadable => scan.left_out.unreadable_files += 1,
@@ -171,6 +173,7 @@ fn compare(
                     None => scan.added.push(file(stamp)),
                 }
             }
+            Looked::New(stamp) => scan.added.push(file(stamp)),
             Looked::Refused | Looked::Gone => continue,
         }
         present.insert(rel_path, ());
@@ -188,14 +191,18 @@ fn compare(
     scan
 }
 
-fn look(root: &CanonicalRoot, met: &Met, known: Option<&FileStamp>, full_hash: bool) -> Looked {
+fn look(root: &CanonicalRoot, met: &Met, known: Option<&FileStamp>, options: &ScanOptions) -> Looked {
     let same = |(size, mtime_ns, ctime_ns): (u64, i64, i64)| {
         known.is_some_and(|known| {
             known.size == size && known.mtime_ns == mtime_ns && known.ctime_ns == ctime_ns
         })
     };
-    if same(met.stat) && !full_hash {
+    if same(met.stat) && !options.full_hash {
         return Looked::Same;
+    }
+    if known.is_none() && options.new_by_name {
+        let (size, mtime_ns, ctime_ns) = met.stat;
+        return Looked::New(FileStamp { hash: String::new(), size, mtime_ns, ctime_ns });
     }
     let Some(place) = Inside::below(root, &met.rel_path) else { return Looked::Refused };
     let (bytes, stat) = match place.read(INDEXED_FILE) {
@@ -207,21 +214,23 @@ fn look(root: &CanonicalRoot, met: &Met, known: Option<&FileStamp>, full_hash: b
         Err(ReadError::TooLarge { .. }) => return Looked::Refused,
         Err(ReadError::Io(_)) => return Looked::Unreadable,
     };
-    let (size, mtime_ns, ctime_ns) = times(&stat);
-    let same_stat = same((size, mtime_ns, ctime_ns));
-    let meta = FileMeta { size: bytes.len() as u64, custom: met.custom };
-    let prefix = &bytes[..bytes.len().min(PREFIX_BYTES)];
-    if indexable(Path::new(&met.rel_path), meta, prefix).is_err() {
+    let same_stat = same(times(&stat));
+    if !is_for_the_index(&met.rel_path, &bytes, met.custom) {
         return Looked::Refused;
     }
-    let hash = blake3::hash(&bytes).to_hex().to_string();
-    let unchanged = known.is_some_and(|known| known.hash == hash);
-    let stamp = FileStamp { hash, size, mtime_ns, ctime_ns };
+    let stamp = stamp_of(&bytes, &stat);
+    let unchanged = known.is_some_and(|known| known.hash == stamp.hash);
     match (unchanged, same_stat) {
         (true, true) => Looked::Same,
         (true, false) => Looked::Touched(stamp),
         (false, _) => Looked::Changed(stamp),
     }
+}
+
+/// Whether a file with these bytes is indexed.
+pub(crate) fn is_for_the_index(rel_path: &str, bytes: &[u8], custom: bool) -> bool {
+    let meta = FileMeta { size: bytes.len() as u64, custom };
+    indexable(Path::new(rel_path), meta, &bytes[..bytes.len().min(PREFIX_BYTES)]).is_ok()
 }
 
 /// The stamp of bytes that were read from a file with this metadata.

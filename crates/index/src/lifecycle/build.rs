@@ -151,6 +151,7 @@ impl BuildJob {
         let options = ScanOptions {
             custom_extensions: self.options.custom_extensions.clone(),
             ignore_patterns: self.options.ignore_patterns.clone(),
+            new_by_name: true,
             full_hash: false,
         };
         let scan = scan::scan(Path::new(&self.root), &Manifest::default(), &options)?;
@@ -167,10 +168,11 @@ impl BuildJob {
             }
             let known: Vec<&dyn GenerationWriter> = former.iter().map(|former| &**former).collect();
             let known = [&[&*writer as &dyn GenerationWriter], known.as_slice()].concat();
-            let Batch { changes, unparsed, .. } =
+            let Batch { changes, unparsed, unreadable, .. } =
                 changes_of(&*core.parser, &*core.embedder, Path::new(&self.root), batch, &known)?;
             // The batches come in the order of their paths.
             self.left_out.unparsed.extend(unparsed);
+            self.left_out.unreadable_files += unreadable;
             chunks += writer.apply(changes)?.chunks_written;
             done += batch.len();
             let percentage = 10.0 + 90.0 * done as f64 / total.max(1) as f64;

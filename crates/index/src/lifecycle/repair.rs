@@ -127,6 +127,7 @@ fn compare(
         custom_extensions: options.custom_extensions,
         ignore_patterns: options.ignore_patterns,
         full_hash: true,
+        new_by_name: false,
     };
     let manifest = reader.manifest()?;
     let Ok(scan) = scan::scan(Path::new(root), &manifest, &options) else {

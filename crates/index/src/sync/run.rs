@@ -52,6 +52,7 @@ pub(super) fn sync(
         custom_extensions: options.custom_extensions,
         ignore_patterns: options.ignore_patterns,
         full_hash: false,
+        new_by_name: false,
     };
     let mut writer = core
         .store
@@ -84,7 +85,7 @@ pub(super) fn sync(
     for files in changed.chunks(BATCH_FILES) {
         let batch = changes_of(&*core.parser, &*core.embedder, Path::new(root), files, &[&*writer])
             .map_err(|error| failed(error.to_string()))?;
-        let Batch { changes, skipped: left_out, unparsed: more } = batch;
+        let Batch { changes, skipped: left_out, unparsed: more, unreadable: _ } = batch;
         skipped += left_out;
         unparsed.extend(more);
         writer.apply(changes).map_err(|error| failed(error.to_string()))?;

@@ -14,6 +14,9 @@ pub struct ScanOptions {
     pub ignore_patterns: Vec<String>,
     /// Hash every file even if its stat is unchanged.
     pub full_hash: bool,
+    /// Do not look into files that are new: who takes them in reads them and refuses what is no text. A first build reads
+    /// every file once that way, not twice.
+    pub new_by_name: bool,
 }
 
 /// A file that has to be (re)indexed.
@@ -21,8 +24,10 @@ pub struct ScanOptions {
 pub struct ScannedFile {
     /// Path below the root, with `/`.
     pub rel_path: String,
-    /// As seen; the caller hashes again what it reads and stores the stamp of what it read.
+    /// As seen, without a hash where the file was not read; the caller stores the stamp of what it read.
     pub stamp: FileStamp,
+    /// The codebase asks for its extension explicitly.
+    pub custom: bool,
 }
 
 /// How the folder differs from the manifest. All lists are sorted.

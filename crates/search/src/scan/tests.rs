@@ -179,3 +179,25 @@ proptest! {
         prop_assert_eq!(merkle_root(&synced), merkle_root(&fresh));
     }
 }
+
+#[test]
+fn a_first_build_reads_no_file_to_find_it_and_refuses_what_is_no_text_when_it_reads() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("good.py"), "def good(): pass\n").unwrap();
+    std::fs::write(root.path().join("bytes.py"), b"\0\x01\x02\xff\0\0").unwrap();
+    let options = ScanOptions { new_by_name: true, ..ScanOptions::default() };
+    let found = scan(root.path(), &Manifest::default(), &options).unwrap();
+    assert_eq!((found.added.len(), found.hashed), (2, 0));
+    let parser = crate::parser::InProcess::default();
+    let batch = crate::intake::changes_of(&parser, &crate::embed::NoEmbedder, root.path(), &found.added, &[])
+        .unwrap();
+    let paths: Vec<&str> = batch
+        .changes
+        .iter()
+        .map(|change| match change {
+            crate::store::FileChange::Put(record) => record.rel_path.as_str(),
+            _ => "",
+        })
+        .collect();
+    assert_eq!((paths, batch.skipped, batch.unreadable), (vec!["good.py"], 1, 0));
+}
