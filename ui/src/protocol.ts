@@ -87,6 +87,52 @@ export type ArchiveParams = {
  */
 archived: boolean, };
 
+export type Bundle = { 
+/**
+ * How sure it is.
+ */
+confidence: SearchConfidence, 
+/**
+ * What to do when that is low, in sentences.
+ */
+advice?: Array<string>, 
+/**
+ * The best first.
+ */
+files: Array<BundleFile>, 
+/**
+ * Results for which there was no room.
+ */
+nLeftOut: number, };
+
+export type BundleFile = { 
+/**
+ * Relative to the root.
+ */
+file: string, 
+/**
+ * By their lines.
+ */
+pieces: Array<BundlePiece>, };
+
+export type BundlePiece = { 
+/**
+ * Their numbers.
+ */
+span: Span, 
+/**
+ * The definitions that were found in them, as the outline writes them.
+ */
+symbols: Array<string>, 
+/**
+ * Which words of the query stand where.
+ */
+why: string, 
+/**
+ * The lines.
+ */
+text: string, };
+
 export type CallGraphHint = { 
 /**
  * Whether it can be asked about.
@@ -365,6 +411,8 @@ reason: ProofReason,
 detail?: string, };
 
 export type Decision = "allow" | "allow_always" | "deny";
+
+export type Detail = "brief" | "full";
 
 export type Diagnostic = { 
 /**
@@ -1415,6 +1463,14 @@ rankingMode: RankingMode,
  */
 limit?: number, 
 /**
+ * Answer with one bundle of code of about so many tokens.
+ */
+budget?: number, 
+/**
+ * How much it says.
+ */
+detail: Detail, 
+/**
  * Adds hints.debugSearch.
  */
 debug: boolean, };
@@ -1483,7 +1539,13 @@ compatibility?: Compatibility,
 /**
  * The best first.
  */
-results: Array<SearchResult>, };
+results: Array<SearchResult>, 
+/**
+ * The same as one bundle of code, when there is a budget for it.
+ */
+bundle?: Bundle, };
+
+export type SearchConfidence = "high" | "medium" | "low";
 
 export type SearchGroup = { 
 /**
@@ -1495,7 +1557,7 @@ groupId: string,
  */
 file: string, 
 /**
- * From the first chunk to the last.
+ * The lines of the symbol, or from the first chunk to the last where there is none.
  */
 span: Span, 
 /**
@@ -1535,9 +1597,13 @@ callGraphHint: CallGraphHint,
  */
 navigationFallback?: NavigationFallback, 
 /**
- * At most 4000 characters.
+ * What was found of it, at most 4000 characters.
  */
 preview: string, 
+/**
+ * The line that the preview begins with.
+ */
+previewLine: number, 
 /**
  * How its score came about; only with `debug`.
  */

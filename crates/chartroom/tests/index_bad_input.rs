@@ -64,7 +64,7 @@ impl Story {
     fn search(&mut self, path: &Path, query: &str) -> Vec<String> {
         let answer = self.mcp.tool(
             "search_codebase",
-            json!({"path": path.to_str().unwrap(), "query": query, "scope": "mixed"}),
+            json!({"path": path.to_str().unwrap(), "query": query, "scope": "mixed", "detail": "full"}),
         );
         assert_ne!(answer["isError"], true, "{query}: {answer}");
         assert_eq!(answer["structuredContent"]["status"], "ok", "{query}: {answer}");
@@ -321,7 +321,7 @@ fn queries_that_are_empty_huge_or_only_operators_have_answers() {
     for query in
         ["lang:python", "must:good_function", "exclude:good_function path:good.py", "lang: path: must:"]
     {
-        let arguments = json!({"path": shop, "query": query, "scope": "mixed"});
+        let arguments = json!({"path": shop, "query": query, "scope": "mixed", "detail": "full"});
         let answer = story.mcp.tool("search_codebase", arguments)["structuredContent"].clone();
         assert_eq!(answer["status"], "ok", "{query}: {answer}");
         assert!(codes(&answer).contains(&"QUERY_ONLY_OPERATORS"), "{query}: {answer}");

@@ -68,7 +68,8 @@ impl Story {
 
     #[track_caller]
     fn finds(&mut self, path: &Path, query: &str, file: &str) {
-        let arguments = json!({"path": path.to_str().unwrap(), "query": query, "scope": "mixed"});
+        let arguments =
+            json!({"path": path.to_str().unwrap(), "query": query, "scope": "mixed", "detail": "full"});
         let answer = self.mcp.tool("search_codebase", arguments);
         assert_eq!(answer["structuredContent"]["status"], "ok", "{answer}");
         assert_eq!(answer["structuredContent"]["results"][0]["file"], file, "{answer}");

@@ -65,6 +65,10 @@ impl Client for Http<'_> {
 
 impl Client for McpClient {
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let mut arguments = arguments;
+        if tool == "search_codebase" {
+            arguments["detail"] = "full".into();
+        }
         let answer = self.tool(tool, arguments.clone());
         assert_ne!(answer["isError"], true, "{tool} {arguments}: {answer}");
         answer["structuredContent"].clone()

@@ -87,7 +87,7 @@ fn every_tool_takes_a_relative_path_from_the_sessions_root() {
     for name in ["manage_index", "read_file", "edit_file", "apply_patch"] {
         assert!(tools.contains(&name), "{tools:?}");
     }
-    let outline = mcp.tool("file_outline", json!({ "path": project, "file": "same.py" }));
+    let outline = mcp.tool("file_outline", json!({ "path": project, "file": "same.py", "detail": "full" }));
     let symbol =
         outline["structuredContent"]["outline"]["symbols"][0]["symbolId"].as_str().unwrap().to_owned();
     // The patch comes after the edits, whose text it finds.

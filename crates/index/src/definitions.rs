@@ -3,15 +3,15 @@
 use std::sync::LazyLock;
 
 use chartroom_protocol::index::{
-    CallGraphParams, CallGraphResponse, FileOutlineParams, FileOutlineResponse, ListCodebasesParams,
-    ListCodebasesResponse, ManageIndexParams, ManageIndexResponse, ReadFileParams, ReadFileResponse,
-    ReadMode, SearchCodebaseParams, SearchCodebaseResponse, answer_schema, input_schema,
+    CallGraphParams, Detail, FileOutlineParams, IndexStatus, ListCodebasesParams, ManageIndexParams,
+    ReadFileParams, ReadFileResponse, ReadMode, SearchCodebaseParams, input_schema,
 };
 use chartroom_protocol::tool::{ToolAnswer, ToolSpec};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::brief;
 use crate::service::IndexService;
 use crate::tools::{ToolError, list_codebases};
 
@@ -27,38 +27,32 @@ fn specs() -> Vec<ToolSpec> {
             "manage_index",
             "Create, rebuild, sync, inspect, repair or clear the index of a folder. create and reindex run in the background; ask status for progress.",
             input_schema::<ManageIndexParams>(),
-        )
-        .answering(answer_schema::<ManageIndexResponse>()),
+        ),
         ToolSpec::reading(
             "search_codebase",
-            "Search an indexed codebase by words or by identifier. Operators at the start of the query: lang: path: -path: must: exclude:. Then use file_outline, call_graph or read_file on what it finds.",
+            "Search an indexed codebase by words, by identifier or with the text of an issue. A budget gives one bundle of code. Then use file_outline, call_graph or read_file on what it finds.",
             input_schema::<SearchCodebaseParams>(),
-        )
-        .answering(answer_schema::<SearchCodebaseResponse>()),
+        ),
         ToolSpec::reading(
             "call_graph",
-            "Who calls a symbol and whom it calls, from the symbolRef that search_codebase and file_outline give.",
+            "Who calls a symbol and whom it calls, by its id or by its name in a file (symbolRef).",
             input_schema::<CallGraphParams>(),
-        )
-        .answering(answer_schema::<CallGraphResponse>()),
+        ),
         ToolSpec::reading(
             "file_outline",
             "The symbols of one indexed file with their lines, or one symbol exactly.",
             input_schema::<FileOutlineParams>(),
-        )
-        .answering(answer_schema::<FileOutlineResponse>()),
+        ),
         ToolSpec::reading(
             "read_file",
             "Lines of a file inside a tracked codebase: a range, its beginning, or a symbol (open_symbol); mode annotated adds the outline.",
             input_schema::<ReadFileParams>(),
-        )
-        .answering(answer_schema::<ReadFileResponse>()),
+        ),
         ToolSpec::reading(
             "list_codebases",
             "Every tracked codebase by its state.",
             input_schema::<ListCodebasesParams>(),
-        )
-        .answering(answer_schema::<ListCodebasesResponse>()),
+        ),
     ]
 }
 
@@ -73,15 +67,27 @@ pub async fn call(service: &IndexService, name: &str, arguments: Value) -> ToolA
             Err(error) => Err(error),
         },
         "search_codebase" => match parse::<SearchCodebaseParams>(name, arguments) {
-            Ok(params) => service.search(params).await.and_then(|response| envelope(&response)),
+            Ok(params) => {
+                let detail = params.detail;
+                let found = service.search(params).await;
+                found.and_then(|response| answer(&response, response.status, detail, brief::search))
+            }
             Err(error) => Err(error),
         },
         "call_graph" => match parse::<CallGraphParams>(name, arguments) {
-            Ok(params) => service.call_graph(params).await.and_then(|response| envelope(&response)),
+            Ok(params) => {
+                let detail = params.detail;
+                let found = service.call_graph(params).await;
+                found.and_then(|response| answer(&response, response.status, detail, brief::calls))
+            }
             Err(error) => Err(error),
         },
         "file_outline" => match parse::<FileOutlineParams>(name, arguments) {
-            Ok(params) => service.outline(params).await.and_then(|response| envelope(&response)),
+            Ok(params) => {
+                let detail = params.detail;
+                let found = service.outline(params).await;
+                found.and_then(|response| answer(&response, response.status, detail, brief::outline))
+            }
             Err(error) => Err(error),
         },
         "read_file" => match parse::<ReadFileParams>(name, arguments) {
@@ -110,6 +116,21 @@ fn parse<T: DeserializeOwned>(name: &str, arguments: Value) -> Result<T, ToolErr
         .map_err(|error| ToolError(format!("Invalid arguments for {name}: {error}.")))
 }
 
+/// A good answer is short text, with every field beside it when that was asked for. Any other is its envelope: what to do
+/// next stands in its hints.
+fn answer<T: Serialize>(
+    response: &T,
+    status: IndexStatus,
+    detail: Detail,
+    text: fn(&T) -> String,
+) -> Result<ToolAnswer, ToolError> {
+    match (status, detail) {
+        (IndexStatus::Ok, Detail::Brief) => Ok(ToolAnswer::ok(text(response))),
+        (IndexStatus::Ok, Detail::Full) => Ok(ToolAnswer { text: text(response), ..envelope(response)? }),
+        _ => envelope(response),
+    }
+}
+
 fn envelope(response: &impl Serialize) -> Result<ToolAnswer, ToolError> {
     let broken = |error: serde_json::Error| ToolError(format!("The answer cannot be written: {error}."));
     let structured = serde_json::to_value(response).map_err(broken)?;
@@ -117,12 +138,11 @@ fn envelope(response: &impl Serialize) -> Result<ToolAnswer, ToolError> {
     Ok(ToolAnswer { structured: Some(structured), ..ToolAnswer::ok(text) })
 }
 
-/// A plain read answers with the text itself.
+/// A plain read answers with the text itself and nothing beside it.
 fn read_answer(response: ReadFileResponse) -> Result<ToolAnswer, ToolError> {
-    let answer = envelope(&response)?;
-    match (response.mode, response.content) {
-        (ReadMode::Plain, Some(content)) => Ok(ToolAnswer { text: content, ..answer }),
-        (ReadMode::Plain | ReadMode::Annotated, _) => Ok(answer),
+    match (response.mode, &response.content) {
+        (ReadMode::Plain, Some(content)) => Ok(ToolAnswer::ok(content.clone())),
+        (ReadMode::Plain | ReadMode::Annotated, _) => envelope(&response),
     }
 }
 

@@ -4,6 +4,7 @@
 
 #![warn(missing_docs)]
 
+pub mod brief;
 pub mod definitions;
 mod service;
 pub mod tools;

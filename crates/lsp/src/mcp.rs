@@ -213,7 +213,7 @@ fn cancelled() -> rmcp::ErrorData {
 }
 
 fn tool(spec: &ToolSpec) -> Tool {
-    let mut tool = Tool::new(spec.name, spec.description, spec.schema.clone())
+    let mut tool = Tool::new(spec.name, spec.description, spec.sent_schema())
         .with_annotations(ToolAnnotations::default().read_only(spec.read_only));
     tool.output_schema = spec.output_schema.clone().map(Arc::new);
     tool

@@ -3,8 +3,10 @@
 //! Six tools, one file each for what they take and give; what they share (statuses, reasons, hints, warnings,
 //! freshness) beside them.
 
+pub mod bundle;
 pub mod call_graph;
 pub mod config;
+pub mod detail;
 pub mod freshness;
 pub mod hints;
 pub mod list;
@@ -15,8 +17,10 @@ pub mod read;
 pub mod schema;
 pub mod search;
 
+pub use bundle::*;
 pub use call_graph::*;
 pub use config::*;
+pub use detail::*;
 pub use freshness::*;
 pub use hints::*;
 pub use list::*;

@@ -7,6 +7,7 @@
 
 #![warn(missing_docs)]
 
+pub mod bundle;
 pub mod chunk;
 pub mod embed;
 pub mod graph;

@@ -1,11 +1,9 @@
 //! `chartroom calls FILE SYMBOL`: who calls a symbol and whom it calls, by the index.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use chartroom_protocol::index::{
-    CallDirection, CallGraphParams, CallGraphResponse, IndexStatus, ResolveMode, SymbolRef,
-};
+use chartroom_index::brief;
+use chartroom_protocol::index::{CallDirection, CallGraphParams, IndexStatus, ResolveMode, SymbolRef};
 
 use super::index::{open, print_json};
 use super::outline;
@@ -78,43 +76,14 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
             },
             depth: Some(args.depth),
             limit: args.limit,
+            detail: Default::default(),
         };
         let graph = service.call_graph(params).await.map_err(|error| Failure::impossible(error.0))?;
         if args.json {
             print_json(&graph)?;
         } else {
-            answer(&render(&graph))?;
+            answer(&brief::calls(&graph))?;
         }
         Ok(if graph.status == IndexStatus::Ok { Outcome::Done } else { Outcome::NotOk })
     })
-}
-
-fn render(graph: &CallGraphResponse) -> String {
-    if graph.status != IndexStatus::Ok {
-        return format!("{}\n", graph.message.as_deref().unwrap_or("no call graph"));
-    }
-    let names: BTreeMap<&str, String> = graph
-        .nodes
-        .iter()
-        .map(|node| {
-            let label = node.symbol_label.as_deref().unwrap_or(&node.symbol_id);
-            (node.symbol_id.as_str(), format!("{label} ({}:{})", node.file, node.span.start_line))
-        })
-        .collect();
-    let name = |id: &str| names.get(id).cloned().unwrap_or_else(|| id.to_owned());
-    let mut text: String = graph
-        .edges
-        .iter()
-        .map(|edge| {
-            let (from, to) = (name(&edge.src_symbol_id), name(&edge.dst_symbol_id));
-            format!(
-                "{from} -> {to}  at {}:{}  {:.2}\n",
-                edge.site.file, edge.site.start_line, edge.confidence
-            )
-        })
-        .collect();
-    if graph.edges.is_empty() {
-        text.push_str("no calls known\n");
-    }
-    text
 }

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use chartroom_protocol::index::{FileOutlineParams, FileOutlineResponse, IndexStatus, ResolveMode};
+use chartroom_index::brief;
+use chartroom_protocol::index::{FileOutlineParams, IndexStatus, ResolveMode};
 
 use super::index::{open, print_json};
 use super::{answer, block_on};
@@ -25,7 +26,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
         if args.json {
             print_json(&response)?;
         } else {
-            answer(&render(&response))?;
+            answer(&brief::outline(&response))?;
         }
         Ok(if response.status == IndexStatus::Ok { Outcome::Done } else { Outcome::NotOk })
     })
@@ -46,18 +47,6 @@ pub(super) fn params(file: &std::path::Path) -> Result<FileOutlineParams, Failur
         resolve_mode: ResolveMode::Outline,
         symbol_id_exact: None,
         symbol_label_exact: None,
+        detail: Default::default(),
     })
-}
-
-fn render(response: &FileOutlineResponse) -> String {
-    match &response.outline {
-        Some(outline) if response.status == IndexStatus::Ok => outline
-            .symbols
-            .iter()
-            .map(|symbol| {
-                format!("{:>6}-{:<6} {}\n", symbol.span.start_line, symbol.span.end_line, symbol.symbol_label)
-            })
-            .collect(),
-        _ => format!("{}\n", response.message.as_deref().unwrap_or("no outline")),
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use chartroom_index::brief;
 use chartroom_protocol::index::{
     IndexStatus, ManageAction, ManageIndexParams, SearchCodebaseParams, SearchCodebaseResponse, SearchResult,
     SearchScope,
@@ -21,6 +22,9 @@ pub struct Args {
     /// At most so many results
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=50))]
     limit: Option<u32>,
+    /// Print one bundle of code of about so many tokens
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(200..=20_000))]
+    budget: Option<u32>,
     /// Which kinds of files
     #[arg(long, value_enum, default_value_t = Scope::Runtime)]
     scope: Scope,
@@ -59,6 +63,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             group_by: Default::default(),
             ranking_mode: Default::default(),
             limit: args.limit,
+            budget: args.budget,
+            detail: Default::default(),
             debug: false,
         };
         let mut found = service.search(params.clone()).await.map_err(|error| Failure::impossible(error.0))?;
@@ -84,6 +90,9 @@ fn render(found: &SearchCodebaseResponse) -> String {
             found.message.as_deref().unwrap_or("no answer"),
             found.path
         );
+    }
+    if found.bundle.is_some() {
+        return brief::search(found);
     }
     let mut text = String::new();
     for warning in &found.warnings {

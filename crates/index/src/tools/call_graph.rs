@@ -65,7 +65,20 @@ pub(crate) fn call_graph(
         response.hints = hints.some();
         return Ok(response);
     }
-    let Some(start) = reader.symbol(&params.symbol_ref.symbol_id).map_err(failed)? else {
+    let start = match reader.symbol(&params.symbol_ref.symbol_id).map_err(failed)? {
+        Some(symbol) => Some(symbol),
+        None => match named(&*reader, &file, &params.symbol_ref.symbol_id).map_err(failed)? {
+            Named::One(symbol) => Some(symbol),
+            Named::None => None,
+            Named::Several(message) => {
+                refuse(&mut response, IndexStatus::Ambiguous, NonOkReason::MissingSymbol);
+                response.message = Some(message);
+                response.hints = hints.some();
+                return Ok(response);
+            }
+        },
+    };
+    let Some(start) = start else {
         refuse(&mut response, IndexStatus::NotFound, NonOkReason::MissingSymbol);
         response.message = Some(format!(
             "Symbol '{}' is not in the index. Ask file_outline for the symbols of '{file}'.",
@@ -84,6 +97,35 @@ pub(crate) fn call_graph(
     });
     response.hints = hints.some();
     Ok(response)
+}
+
+/// What a name means in a file.
+enum Named {
+    None,
+    One(Symbol),
+    /// With the ids to choose from.
+    Several(String),
+}
+
+/// Finds a symbol by its name or label: an outline names them so, and an agent asks with what it read.
+fn named(reader: &dyn GenerationReader, file: &str, name: &str) -> Result<Named, StoreError> {
+    let is_it = |symbol: &Symbol| {
+        let last = symbol.qualified_name.rsplit('.').next();
+        symbol.label == name || symbol.qualified_name == name || last == Some(name)
+    };
+    let mut found: Vec<Symbol> = reader.symbols_in(file)?.into_iter().filter(is_it).collect();
+    if found.len() > 1 {
+        let ids: Vec<String> = found
+            .iter()
+            .map(|symbol| format!("{} (line {}): {}", symbol.label, symbol.start_line, symbol.symbol_id))
+            .collect();
+        return Ok(Named::Several(format!(
+            "{} symbols of '{file}' are called '{name}'; ask again with one of these ids: {}.",
+            found.len(),
+            ids.join("; ")
+        )));
+    }
+    Ok(found.pop().map_or(Named::None, Named::One))
 }
 
 fn validate(params: &CallGraphParams) -> Result<(), ToolError> {

@@ -151,6 +151,7 @@ fn outline_params(root: &str, file: &str) -> FileOutlineParams {
         resolve_mode: ResolveMode::Outline,
         symbol_id_exact: None,
         symbol_label_exact: None,
+        detail: Default::default(),
     }
 }
 

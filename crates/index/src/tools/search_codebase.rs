@@ -13,6 +13,8 @@ use super::answer::refusal;
 use super::resolve::{Resolved, resolve};
 use crate::core::{Core, ReadContext};
 use crate::sync::{self, Purpose, SEARCH_THRESHOLD_MS};
+use chartroom_search::bundle;
+use chartroom_search::embed::Embedder;
 use chartroom_search::rank;
 use chartroom_search::request::SearchRequest;
 
@@ -20,7 +22,7 @@ use chartroom_search::request::SearchRequest;
 const MAX_QUERY_CHARS: usize = 20_000;
 
 /// Refuses what the schema cannot say.
-pub(crate) fn validate(params: &SearchCodebaseParams) -> Result<(), ToolError> {
+fn validate(params: &SearchCodebaseParams) -> Result<(), ToolError> {
     if params.query.trim().is_empty() {
         return Err(ToolError("The query is empty. Say in words or identifiers what to look for.".into()));
     }
@@ -29,6 +31,11 @@ pub(crate) fn validate(params: &SearchCodebaseParams) -> Result<(), ToolError> {
     }
     if params.limit.is_some_and(|limit| !(1..=SearchCodebaseParams::MAX_LIMIT).contains(&limit)) {
         return Err(ToolError(format!("limit must be between 1 and {}.", SearchCodebaseParams::MAX_LIMIT)));
+    }
+    let budget = SearchCodebaseParams::BUDGET;
+    if params.budget.is_some_and(|wanted| !budget.contains(&wanted)) {
+        let (from, to) = (budget.start(), budget.end());
+        return Err(ToolError(format!("budget must be between {from} and {to} tokens.")));
     }
     Ok(())
 }
@@ -100,11 +107,29 @@ fn answer(
     };
     let outcome = rank::search(&*reader, &*core.embedder, &request).map_err(|error| failed(&error))?;
     response.results = outcome.results;
+    if only_counts_words(&*core.embedder) && !bundle::has_a_word(&response.results, &request.query) {
+        response.results.clear();
+    }
+    if response.results.is_empty() {
+        response.message = Some(
+            "Nothing in this index matches the query. Ask with a name or a word from the code, or with scope='mixed' for tests and docs."
+                .to_owned(),
+        );
+    }
+    if let Some(budget) = params.budget {
+        let made = bundle::bundle(&*reader, &response.results, &request.query, budget);
+        response.bundle = Some(made.map_err(|error| failed(&error))?);
+    }
     response.warnings.extend(outcome.warnings.iter().map(|text| warning(text)));
     response.warnings.sort_by(|a, b| (&a.code, &a.message).cmp(&(&b.code, &b.message)));
     hints.noise_mitigation = outcome.noise_mitigation;
     hints.debug_search = outcome.debug;
     Ok(())
+}
+
+/// An embedder without vectors, or whose vectors are counts of words: it knows nothing of what words mean.
+fn only_counts_words(embedder: &dyn Embedder) -> bool {
+    embedder.dimension() == 0 || embedder.model().starts_with("hashed")
 }
 
 /// `CODE - text`, or a bare code.
@@ -154,5 +179,6 @@ fn empty(params: &SearchCodebaseParams, resolved: &Resolved) -> SearchCodebaseRe
         indexing: None,
         compatibility: None,
         results: Vec::new(),
+        bundle: None,
     }
 }

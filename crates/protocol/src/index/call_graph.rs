@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Compatibility, FreshnessDecision, Hints, IndexStatus, IndexingProgress, NonOkReason, Span, SymbolRef,
-    Warning,
+    Compatibility, Detail, FreshnessDecision, Hints, IndexStatus, IndexingProgress, NonOkReason, Span,
+    SymbolRef, Warning,
 };
 
 /// Which edges to follow.
@@ -57,6 +57,9 @@ pub struct CallGraphParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
+    /// How much it says.
+    #[serde(default)]
+    pub detail: Detail,
 }
 
 impl CallGraphParams {

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CallGraphHint, Compatibility, Hints, IndexStatus, IndexingProgress, NonOkReason, Span, Warning};
+use super::{
+    CallGraphHint, Compatibility, Detail, Hints, IndexStatus, IndexingProgress, NonOkReason, Span, Warning,
+};
 
 /// The whole outline or one symbol.
 #[derive(
@@ -69,6 +71,9 @@ pub struct FileOutlineParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub symbol_label_exact: Option<String>,
+    /// How much it says.
+    #[serde(default)]
+    pub detail: Detail,
 }
 
 impl FileOutlineParams {

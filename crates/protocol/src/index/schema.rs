@@ -1,4 +1,4 @@
-//! JSON Schemas of the tools' inputs and answers, as MCP clients get them.
+//! JSON Schemas of the tools' inputs, as MCP clients get them.
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -18,18 +18,12 @@ pub fn json_schema<T: schemars::JsonSchema>() -> Map<String, Value> {
 /// what clients that turn text into arguments look for.
 pub fn input_schema<T: schemars::JsonSchema>() -> Map<String, Value> {
     let mut schema = json_schema::<T>();
+    // Every session of an agent pays for these, and none of them says anything to it.
+    for name in ["$schema", "title", "description"] {
+        schema.remove(name);
+    }
     schema.values_mut().for_each(without_null);
     schema.values_mut().for_each(fold_words);
-    schema
-}
-
-/// The schema of a tool's answer: its shape alone. A client checks an answer against it and writes nothing with it, and
-/// the descriptions would make up half of what `tools/list` sends.
-pub fn answer_schema<T: schemars::JsonSchema>() -> Map<String, Value> {
-    let mut schema = json_schema::<T>();
-    schema.remove("description");
-    schema.values_mut().for_each(fold_words);
-    schema.values_mut().for_each(without_descriptions);
     schema
 }
 
@@ -72,20 +66,6 @@ fn words(alternatives: &[Value]) -> Option<(Vec<Value>, Vec<String>)> {
         }
     }
     Some((words, meanings))
-}
-
-fn without_descriptions(schema: &mut Value) {
-    match schema {
-        Value::Object(object) => {
-            // A description is text; a field of that name has a schema.
-            if object.get("description").is_some_and(Value::is_string) {
-                object.remove("description");
-            }
-            object.values_mut().for_each(without_descriptions);
-        }
-        Value::Array(items) => items.iter_mut().for_each(without_descriptions),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
 }
 
 fn without_null(schema: &mut Value) {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    CallGraphHint, Compatibility, FreshnessDecision, Hints, IndexStatus, IndexingProgress,
+    Bundle, CallGraphHint, Compatibility, Detail, FreshnessDecision, Hints, IndexStatus, IndexingProgress,
     NavigationFallback, NonOkReason, Span, Warning,
 };
 
@@ -131,6 +131,14 @@ pub struct SearchCodebaseParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub limit: Option<u32>,
+    /// Answer with one bundle of code of about so many tokens.
+    #[schemars(range(min = 200, max = 20000))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub budget: Option<u32>,
+    /// How much it says.
+    #[serde(default)]
+    pub detail: Detail,
     /// Adds hints.debugSearch.
     #[serde(default)]
     pub debug: bool,
@@ -141,6 +149,8 @@ impl SearchCodebaseParams {
     pub const DEFAULT_LIMIT: u32 = 25;
     /// The most that are given.
     pub const MAX_LIMIT: u32 = 50;
+    /// What a bundle may take, in tokens.
+    pub const BUDGET: std::ops::RangeInclusive<u32> = 200..=20_000;
 }
 
 /// Answer of `search_codebase`.
@@ -197,6 +207,10 @@ pub struct SearchCodebaseResponse {
     pub compatibility: Option<Compatibility>,
     /// The best first.
     pub results: Vec<SearchResult>,
+    /// The same as one bundle of code, when there is a budget for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub bundle: Option<Bundle>,
 }
 
 /// One result: a group of chunks or a chunk.
@@ -247,7 +261,7 @@ pub struct SearchGroup {
     pub group_id: String,
     /// Relative to the root.
     pub file: String,
-    /// From the first chunk to the last.
+    /// The lines of the symbol, or from the first chunk to the last where there is none.
     pub span: Span,
     /// The language of the file.
     pub language: String,
@@ -269,8 +283,11 @@ pub struct SearchGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub navigation_fallback: Option<NavigationFallback>,
-    /// At most 4000 characters.
+    /// What was found of it, at most 4000 characters.
     pub preview: String,
+    /// The line that the preview begins with.
+    #[serde(default)]
+    pub preview_line: u32,
     /// How its score came about; only with `debug`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use chartroom_protocol::index::{
-    CallGraphHint, CallGraphUnsupported, NavigationContext, NavigationFallback, ResultMode, SearchChunk,
-    SearchGroup, SearchResult, Span, StalenessBucket, SymbolRef, ToolHint,
+    CallGraphHint, CallGraphUnsupported, GroupBy, NavigationContext, NavigationFallback, ResultMode,
+    SearchChunk, SearchGroup, SearchResult, Span, StalenessBucket, SymbolRef, ToolHint,
 };
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::candidates::Candidate;
 use super::group::{self, Group};
 use crate::query::plan::Plan;
 use crate::request::{SearchError, SearchRequest};
-use crate::store::{GenerationReader, Symbol};
+use crate::store::{Chunk, GenerationReader, Symbol};
 use crate::symbols::Language;
 
 const PREVIEW: usize = 4000;
@@ -77,9 +77,14 @@ fn chunk(request: &SearchRequest, candidate: Candidate, symbol: Option<Symbol>) 
 }
 
 fn shown(request: &SearchRequest, group: Group) -> SearchGroup {
-    let (start_line, end_line) = group.span();
+    let (start_line, end_line) = match (&group.symbol, request.group_by) {
+        // Lines, name and text of a result are of one definition, whatever other chunks came to it.
+        (Some(symbol), GroupBy::Symbol) => (symbol.start_line, symbol.end_line),
+        (None, _) | (Some(_), GroupBy::File) => group.span(),
+    };
     let span = Span { start_line, end_line };
     let best = group.best();
+    let (preview_line, shown) = part_of(&best.stored.chunk, span);
     let file = best.stored.chunk.rel_path.clone();
     let newest = group.candidates.iter().map(|candidate| candidate.stored.indexed_at_ms).max().unwrap_or(0);
     let supported = Language::named(&best.stored.chunk.language).is_some_and(Language::has_symbols);
@@ -114,7 +119,8 @@ fn shown(request: &SearchRequest, group: Group) -> SearchGroup {
         collapsed_chunk_count: u32::try_from(group.candidates.len()).unwrap_or(u32::MAX),
         call_graph_hint,
         navigation_fallback,
-        preview: preview(&best.stored.chunk.content),
+        preview: preview(&shown),
+        preview_line,
         debug: request.debug.then(|| debug(best)),
         file,
     }
@@ -141,6 +147,21 @@ fn fallback(request: &SearchRequest, file: &str, span: &Span, outline: bool) -> 
                 "resolveMode": "outline",
             }),
         }),
+    }
+}
+
+/// The lines of a chunk that lie in a span, with the number of the first; all of them when none does.
+fn part_of(chunk: &Chunk, span: Span) -> (u32, String) {
+    let inside: Vec<(u32, &str)> = (chunk.start_line..)
+        .zip(chunk.content.lines())
+        .filter(|(number, _)| (span.start_line..=span.end_line).contains(number))
+        .collect();
+    match inside.first() {
+        Some((first, _)) => {
+            let lines: Vec<&str> = inside.iter().map(|(_, line)| *line).collect();
+            (*first, lines.join("\n"))
+        }
+        None => (chunk.start_line, chunk.content.clone()),
     }
 }
 
