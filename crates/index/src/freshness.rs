@@ -1,5 +1,6 @@
 //! What this process knows about the freshness of one root: when it was synced, whether it is watched, what happened since.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -17,6 +18,8 @@ pub(crate) struct RootSync {
     watched: AtomicBool,
     /// Something happened since the last sync began.
     pub(crate) dirty: AtomicBool,
+    /// Which files a watcher saw changing since the last sync began.
+    seen: Mutex<Seen>,
     /// The files that the parser failed on, as of the last sync of this process: one that nobody asked for does not write
     /// them to the catalog.
     pub(crate) unparsed: Mutex<Option<Vec<String>>>,
@@ -25,6 +28,19 @@ pub(crate) struct RootSync {
     /// Why a folder that should be watched is polled.
     polled: Mutex<Option<String>>,
 }
+
+/// What a watcher saw.
+#[derive(Debug, Default)]
+pub(crate) enum Seen {
+    /// These paths below the root.
+    Files(BTreeSet<String>),
+    /// More than can be named, or something that is not known.
+    #[default]
+    Anything,
+}
+
+/// More files than this are found quicker by a look at all.
+const MAX_SEEN: usize = 256;
 
 #[derive(Debug, Default)]
 pub(crate) struct Last {
@@ -37,9 +53,30 @@ pub(crate) struct Last {
 }
 
 impl RootSync {
-    /// A watcher saw something.
+    /// Something happened, and what is not known.
     pub(crate) fn mark_dirty(&self) {
+        *lock(&self.seen) = Seen::Anything;
         self.dirty.store(true, Ordering::SeqCst);
+    }
+
+    /// A watcher saw something happen to these paths below the root.
+    pub(crate) fn mark_files(&self, paths: impl IntoIterator<Item = String>) {
+        let mut seen = lock(&self.seen);
+        if let Seen::Files(files) = &mut *seen {
+            files.extend(paths);
+            if files.len() > MAX_SEEN {
+                *seen = Seen::Anything;
+            }
+        }
+        drop(seen);
+        self.dirty.store(true, Ordering::SeqCst);
+    }
+
+    /// What was seen until now; from now on it is collected anew. The files alone only when nothing else can have changed.
+    pub(crate) fn take_seen(&self) -> Seen {
+        self.dirty.store(false, Ordering::SeqCst);
+        let seen = std::mem::replace(&mut *lock(&self.seen), Seen::Files(BTreeSet::new()));
+        if self.watched.load(Ordering::SeqCst) { seen } else { Seen::Anything }
     }
 
     /// A watcher began or ended.

@@ -12,6 +12,9 @@ mod repair;
 mod status;
 mod sync;
 
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -14,6 +14,7 @@ use chartroom_protocol::index::{ActiveMutation, FreshnessDecision, FreshnessMode
 use chartroom_workspace::{CanonicalRoot, boundary};
 
 use crate::core::{Core, GateFacts};
+use crate::freshness::Seen;
 use crate::lease::LeaseError;
 use crate::mutex::lock;
 
@@ -80,9 +81,15 @@ pub(crate) fn ensure_freshness(
             return finish(decision, None);
         }
     }
-    sync.dirty.store(false, Ordering::SeqCst);
+    let seen = match (sync.take_seen(), purpose) {
+        (Seen::Files(files), Purpose::Passive) if last.began.is_some() && !rules_changed => {
+            Seen::Files(files)
+        }
+        // Who asks for a sync does not trust what was seen.
+        (Seen::Files(_) | Seen::Anything, _) => Seen::Anything,
+    };
     let began = Instant::now();
-    let (mut decision, conflict) = match run::sync(core, root, purpose, &signature) {
+    let (mut decision, conflict) = match run::sync(core, root, purpose, &signature, seen) {
         Ok(done) => (done, None),
         Err(run::SyncError::Conflict(conflict)) => {
             let building = matches!(&conflict, LeaseError::Held(active) if active.is_build());

@@ -10,6 +10,4 @@ pub(crate) use bench::{Bench, alpha};
 pub(crate) use faults::{Fault, Killed};
 
 mod fault_machine;
-mod lifecycle_tests;
-mod reasons;
 mod stability;

@@ -10,6 +10,9 @@ pub(crate) mod read_file;
 pub(crate) mod resolve;
 pub(crate) mod search_codebase;
 
+#[cfg(test)]
+mod tests;
+
 pub use list_codebases::render as render_list;
 
 /// A call that cannot be answered with an envelope: the input is wrong, or the index itself broke.

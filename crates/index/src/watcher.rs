@@ -173,7 +173,15 @@ fn on_event(
                 EventKind::Create(_) | EventKind::Modify(notify::event::ModifyKind::Name(_))
             ) && event.paths.iter().any(|path| path.is_dir());
             folders = rules || came || event.need_rescan();
-            core.sync_of(root).mark_dirty();
+            let below: Option<Vec<String>> = event
+                .paths
+                .iter()
+                .map(|path| Some(path.strip_prefix(root).ok()?.to_str()?.to_owned()))
+                .collect();
+            match below.filter(|paths| !folders && !paths.is_empty()) {
+                Some(paths) => core.sync_of(root).mark_files(paths),
+                None => core.sync_of(root).mark_dirty(),
+            }
         }
         Err(error) => {
             // Out of watches, or events were lost: from now on the folder is looked at.

@@ -88,6 +88,46 @@ pub fn scan(root: &Path, previous: &Manifest, options: &ScanOptions) -> Result<S
     Ok(compare(previous, looked, unscanned, left_out))
 }
 
+/// Compares some files with what is indexed of them: the ones that somebody saw changing.
+pub fn scan_files(
+    root: &Path,
+    known: Vec<(String, FileStamp)>,
+    options: &ScanOptions,
+) -> Result<Scan, ScanError> {
+    let canonical = CanonicalRoot::open(root).map_err(|error| ScanError::Unreadable {
+        path: root.display().to_string(),
+        reason: error.to_string(),
+    })?;
+    let previous = Manifest { files: known.into_iter().collect(), unscanned: Vec::new() };
+    let looked = previous
+        .files
+        .iter()
+        .map(|(rel_path, stamp)| {
+            let custom = has_custom_extension(rel_path, &options.custom_extensions);
+            let stat = Inside::below(&canonical, rel_path).and_then(|place| place.metadata().ok());
+            let met = |stat| Met { rel_path: rel_path.clone(), custom, stat };
+            match stat {
+                Some(stat) => {
+                    let met = met(times(&stat));
+                    let looked = look(&canonical, &met, Some(stamp), options);
+                    (met, Some(stamp.clone()), looked)
+                }
+                None => (met((0, 0, 0)), Some(stamp.clone()), Looked::Gone),
+            }
+        })
+        .collect();
+    Ok(compare(&previous, looked, Vec::new(), LeftOut::default()))
+}
+
+/// Whether a path that is not indexed could be, by its name, if there is a file.
+pub fn could_be_new(root: &Path, rel_path: &str, options: &ScanOptions) -> bool {
+    let custom = has_custom_extension(rel_path, &options.custom_extensions);
+    let by_name = indexable(Path::new(rel_path), FileMeta { size: 0, custom }, &[]).is_ok();
+    let place = CanonicalRoot::open(root).ok().and_then(|root| Inside::below(&root, rel_path));
+    // A folder that came is a reason to look at everything, whatever it is called.
+    place.is_some_and(|place| place.is_dir() || by_name && place.exists())
+}
+
 /// Every file that may be for the index, the folders that could not be read, and what is left out.
 fn walk_folder(
     root: &CanonicalRoot,

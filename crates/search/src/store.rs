@@ -73,6 +73,12 @@ pub trait GenerationWriter: Send {
     /// The manifest as it stands.
     fn manifest(&self) -> Result<Manifest, StoreError>;
 
+    /// The stamps of these files in the order asked; none for one that the manifest does not have.
+    fn stamps(&self, paths: &[&str]) -> Result<Vec<Option<FileStamp>>, StoreError>;
+
+    /// Whether the manifest has a file below this folder.
+    fn has_below(&self, folder: &str) -> Result<bool, StoreError>;
+
     /// Replaces what the manifest says besides its files: the directories the last scan could not read.
     fn set_unscanned(&mut self, prefixes: &[String]) -> Result<(), StoreError>;
 

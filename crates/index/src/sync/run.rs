@@ -1,5 +1,6 @@
 //! One sync: scan, then vectors before manifest, file by file; a crash anywhere is made good by the next one.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,11 +14,12 @@ use chartroom_workspace::boundary::Folder;
 use super::Purpose;
 use crate::catalog::CodebaseState;
 use crate::core::Core;
+use crate::freshness::Seen;
 use crate::lease::{Lease, LeaseError};
 use crate::mutex::lock;
 use chartroom_search::intake::{Batch, changes_of};
-use chartroom_search::scan::{self, LeftOut, ScanOptions, ScannedFile};
-use chartroom_search::store::{FileChange, JournalEntry};
+use chartroom_search::scan::{self, LeftOut, Scan, ScanOptions, ScannedFile};
+use chartroom_search::store::{FileChange, GenerationWriter, JournalEntry};
 
 /// Files that are parsed, embedded and committed together.
 const BATCH_FILES: usize = 128;
@@ -40,6 +42,7 @@ pub(super) fn sync(
     root: &str,
     purpose: Purpose,
     signature: &str,
+    seen: Seen,
 ) -> Result<FreshnessDecision, SyncError> {
     let operation_id = format!("run_{}", uuid::Uuid::new_v4());
     let accepted_at = jiff::Timestamp::now().to_string();
@@ -59,8 +62,19 @@ pub(super) fn sync(
         .open_writer(root)
         .map_err(|error| failed(error.to_string()))?
         .ok_or_else(|| failed("there is no index to sync; create it first".into()))?;
-    let previous = writer.manifest().map_err(|error| failed(error.to_string()))?;
-    let scan = scan::scan(Path::new(root), &previous, &options).map_err(|error| failed(error.to_string()))?;
+    let look = match seen {
+        Seen::Files(files) => look_at(&*writer, root, &files, &options),
+        Seen::Anything => Ok(None),
+    };
+    let (previous, scan) = match look.map_err(&failed)? {
+        Some(found) => found,
+        None => {
+            let previous = writer.manifest().map_err(|error| failed(error.to_string()))?;
+            let scan = scan::scan(Path::new(root), &previous, &options)
+                .map_err(|error| failed(error.to_string()))?;
+            (Previous { n_files: previous.files.len() as u64, unscanned: previous.unscanned }, scan)
+        }
+    };
     let mut stats = SyncStats {
         added: scan.added.len() as u64,
         removed: scan.removed.len() as u64,
@@ -68,8 +82,8 @@ pub(super) fn sync(
     };
     let newly_ignored = n_still_there(root, &scan.removed);
     let n_gone = stats.removed.saturating_sub(newly_ignored);
-    if purpose == Purpose::Passive && has_vanished(previous.files.len() as u64, n_gone) {
-        let known = previous.files.len();
+    if purpose == Purpose::Passive && has_vanished(previous.n_files, n_gone) {
+        let known = previous.n_files;
         return Err(SyncError::Vanished(format!(
             "{n_gone} of the {known} indexed files are not there any more; is a disk not mounted? The index is kept as it was. If they are meant to be gone, run manage_index with action='sync'"
         )));
@@ -130,11 +144,46 @@ pub(super) fn sync(
     Ok(decision)
 }
 
+/// What is known of the manifest before a sync.
+struct Previous {
+    n_files: u64,
+    unscanned: Vec<String>,
+}
+
+/// Looks at the files that were seen changing and at nothing else; none when that is not enough: a file came that the
+/// ignore rules have to judge, or a folder went.
+fn look_at(
+    writer: &dyn GenerationWriter,
+    root: &str,
+    files: &BTreeSet<String>,
+    options: &ScanOptions,
+) -> Result<Option<(Previous, Scan)>, String> {
+    let paths: Vec<&str> = files.iter().map(String::as_str).collect();
+    let stamps = writer.stamps(&paths).map_err(|error| error.to_string())?;
+    let mut known = Vec::new();
+    for (path, stamp) in paths.into_iter().zip(stamps) {
+        match stamp {
+            Some(stamp) => known.push((path.to_owned(), stamp)),
+            None if scan::could_be_new(Path::new(root), path, options) => return Ok(None),
+            None if writer.has_below(path).map_err(|error| error.to_string())? => return Ok(None),
+            None => {}
+        }
+    }
+    let scan = scan::scan_files(Path::new(root), known, options).map_err(|error| error.to_string())?;
+    // Only a loss of files is compared with how many there were.
+    let n_files = match scan.removed.is_empty() {
+        true => u64::MAX,
+        false => writer.counts().map_err(|error| error.to_string())?.files,
+    };
+    let unscanned = scan.unscanned.clone();
+    Ok(Some((Previous { n_files, unscanned }, scan)))
+}
+
 /// Whether so many files are gone that it is rather the folder that is not what it was: all, or more than four of five
 /// of a folder that had some.
 fn has_vanished(n_known: u64, n_gone: u64) -> bool {
     const SOME: u64 = 20;
-    n_known > 0 && (n_gone == n_known || n_known >= SOME && n_gone * 5 > n_known * 4)
+    n_gone > 0 && (n_gone == n_known || n_known >= SOME && n_gone * 5 > n_known * 4)
 }
 
 /// Takes the lease; another process's sync is short, so it is waited for. A build is not.

@@ -173,6 +173,14 @@ impl GenerationWriter for FaultyWriter {
         self.1.gate()?;
         self.0.manifest()
     }
+    fn stamps(&self, paths: &[&str]) -> Result<Vec<Option<FileStamp>>, StoreError> {
+        self.1.gate()?;
+        self.0.stamps(paths)
+    }
+    fn has_below(&self, folder: &str) -> Result<bool, StoreError> {
+        self.1.gate()?;
+        self.0.has_below(folder)
+    }
     fn set_unscanned(&mut self, prefixes: &[String]) -> Result<(), StoreError> {
         self.1.write()?;
         self.0.set_unscanned(prefixes)

@@ -208,6 +208,15 @@ impl GenerationWriter for Handle {
         self.list()
     }
 
+    fn stamps(&self, paths: &[&str]) -> Result<Vec<Option<FileStamp>>, StoreError> {
+        let files = self.list()?.files;
+        Ok(paths.iter().map(|path| files.get(*path).cloned()).collect())
+    }
+
+    fn has_below(&self, folder: &str) -> Result<bool, StoreError> {
+        Ok(self.list()?.files.keys().any(|path| path.starts_with(&format!("{folder}/"))))
+    }
+
     fn set_unscanned(&mut self, prefixes: &[String]) -> Result<(), StoreError> {
         self.with(|generation| generation.unscanned = prefixes.to_vec())
     }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
+use rayon::prelude::*;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::row::{self, Keys, VectorKey};
@@ -51,39 +52,62 @@ impl Memory {
         Self { counter: -1, ..Self::default() }
     }
 
-    /// The state of the file now, sharing what `previous` already has.
+    /// The state of the file now, sharing what `previous` already has: what came and what went is all that is looked at.
     pub(super) fn load(db: &Connection, previous: &Self) -> Result<Self, StoreError> {
         // One transaction: the counter and the rows belong together.
         let transaction = db.unchecked_transaction().map_err(store_error)?;
         let counter = meta::<i64>(db, "counter")?.unwrap_or(0);
-        let mut memory = Self { counter, ..Self::default() };
+        let ids: Vec<i64> = {
+            let mut ids = db.prepare_cached("SELECT id FROM files ORDER BY id").map_err(store_error)?;
+            ids.query_map([], |row| row.get(0)).and_then(Iterator::collect).map_err(store_error)?
+        };
+        let mut came = Vec::new();
         {
-            let mut ids = db.prepare_cached("SELECT id FROM files").map_err(store_error)?;
             let mut keys =
                 db.prepare_cached("SELECT path, keys FROM files WHERE id = ?1").map_err(store_error)?;
-            let ids: Vec<i64> =
-                ids.query_map([], |row| row.get(0)).and_then(Iterator::collect).map_err(store_error)?;
-            for id in ids {
-                let entry = match previous.files.get(&id) {
-                    Some(entry) => Arc::clone(entry),
-                    None => {
-                        let (path, bytes): (String, Vec<u8>) = keys
-                            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
-                            .map_err(store_error)?;
-                        Arc::new(FileEntry {
-                            id,
-                            path,
-                            keys: row::unpack_keys(&bytes)?,
-                            vectors: OnceLock::new(),
-                        })
-                    }
-                };
-                memory.by_path.insert(entry.path.clone(), id);
-                memory.files.insert(id, entry);
+            for id in ids.iter().filter(|id| !previous.files.contains_key(id)) {
+                let (path, bytes): (String, Vec<u8>) =
+                    keys.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).map_err(store_error)?;
+                let keys = row::unpack_keys(&bytes)?;
+                came.push(Arc::new(FileEntry { id: *id, path, keys, vectors: OnceLock::new() }));
             }
         }
         transaction.finish().map_err(store_error)?;
-        Ok(memory)
+        let went: Vec<&Arc<FileEntry>> =
+            previous.files.values().filter(|entry| ids.binary_search(&entry.id).is_err()).collect();
+        Ok(previous.changed(counter, &went, &came))
+    }
+
+    /// The same without some files and with others.
+    fn changed(&self, counter: i64, went: &[&Arc<FileEntry>], came: &[Arc<FileEntry>]) -> Self {
+        let (mut files, mut by_path) = (self.files.clone(), self.by_path.clone());
+        for entry in went {
+            files.remove(&entry.id);
+            by_path.remove(&entry.path);
+        }
+        for entry in came {
+            by_path.insert(entry.path.clone(), entry.id);
+            files.insert(entry.id, Arc::clone(entry));
+        }
+        let places = |known: &OnceLock<HashMap<u64, Place>>, list: fn(&Keys) -> &Vec<String>| {
+            let next = OnceLock::new();
+            if let Some(known) = known.get() {
+                let mut places = known.clone();
+                for (id, entry) in
+                    went.iter().flat_map(|entry| list(&entry.keys).iter().map(move |id| (id, entry)))
+                {
+                    if places.get(&hash(id)).is_some_and(|(file, _)| *file == entry.id) {
+                        places.remove(&hash(id));
+                    }
+                }
+                places.extend(came.iter().flat_map(|entry| places_of(entry, list)));
+                next.get_or_init(|| places);
+            }
+            next
+        };
+        let chunks = places(&self.chunks, |keys| &keys.chunks);
+        let symbols = places(&self.symbols, |keys| &keys.symbols);
+        Self { counter, files, by_path, chunks, symbols }
     }
 
     pub(super) fn at_path(&self, path: &str) -> Option<&Arc<FileEntry>> {
@@ -101,11 +125,7 @@ impl Memory {
     }
 
     fn places(&self, list: fn(&Keys) -> &Vec<String>) -> HashMap<u64, Place> {
-        let entries = self
-            .files
-            .values()
-            .flat_map(|entry| (0u32..).zip(list(&entry.keys)).map(|(at, id)| (hash(id), (entry.id, at))));
-        entries.collect()
+        self.files.values().flat_map(|entry| places_of(entry, list)).collect()
     }
 
     fn find(
@@ -133,24 +153,12 @@ impl Memory {
         if dimension == 0 || limit == 0 {
             return Ok(Vec::new());
         }
-        let mut best: Vec<Near<'_>> = Vec::with_capacity(limit * 2);
-        let mut floor = f32::MIN;
-        for entry in self.files.values() {
-            let Some(rows) = entry.vectors.get() else { continue };
-            if rows.values.len() != dimension * rows.scales.len() {
-                continue; // another dimension: another embedder wrote it, and the fingerprint says so
-            }
-            for (at, (values, scale)) in rows.values.chunks_exact(dimension).zip(&rows.scales).enumerate() {
-                let score = dot(values, &query.values) as f32 * scale * query.scale;
-                if score > floor && *scale > 0.0 {
-                    best.push((score, entry, at));
-                    if best.len() >= limit * 2 {
-                        keep_best(&mut best, limit);
-                        floor = best.last().map_or(f32::MIN, |(score, _, _)| *score);
-                    }
-                }
-            }
-        }
+        // Every core takes a part of the files; what each finds best is put together.
+        let entries: Vec<&Arc<FileEntry>> = self.files.values().collect();
+        let part = entries.len().div_ceil(rayon::current_num_threads().max(1)).max(MIN_PART);
+        let found: Vec<Vec<Near<'_>>> =
+            entries.par_chunks(part).map(|entries| nearest_of(entries, &query, limit)).collect();
+        let mut best: Vec<Near<'_>> = found.into_iter().flatten().collect();
         keep_best(&mut best, limit);
         Ok(best)
     }
@@ -183,6 +191,41 @@ impl Memory {
         }
         Ok(())
     }
+}
+
+/// Fewer files than this are scanned quicker by one thread.
+const MIN_PART: usize = 256;
+
+fn nearest_of<'a>(entries: &[&'a Arc<FileEntry>], query: &Quantised, limit: usize) -> Vec<Near<'a>> {
+    let dimension = query.values.len();
+    let mut best: Vec<Near<'a>> = Vec::with_capacity(limit * 2);
+    let mut floor = f32::MIN;
+    for entry in entries.iter().copied() {
+        let Some(rows) = entry.vectors.get() else { continue };
+        if rows.values.len() != dimension * rows.scales.len() {
+            continue; // another dimension: another embedder wrote it, and the fingerprint says so
+        }
+        for (at, (values, scale)) in rows.values.chunks_exact(dimension).zip(&rows.scales).enumerate() {
+            let score = dot(values, &query.values) as f32 * scale * query.scale;
+            if score > floor && *scale > 0.0 {
+                best.push((score, entry, at));
+                if best.len() >= limit * 2 {
+                    keep_best(&mut best, limit);
+                    floor = best.last().map_or(f32::MIN, |(score, _, _)| *score);
+                }
+            }
+        }
+    }
+    keep_best(&mut best, limit);
+    best
+}
+
+/// The places of a file's chunks or symbols, by the hashes of their ids.
+fn places_of(
+    entry: &FileEntry,
+    list: fn(&Keys) -> &Vec<String>,
+) -> impl Iterator<Item = (u64, Place)> + use<'_> {
+    (0u32..).zip(list(&entry.keys)).map(|(at, id)| (hash(id), (entry.id, at)))
 }
 
 fn read_all(db: &Connection) -> Result<HashMap<VectorKey, Vec<u8>>, StoreError> {

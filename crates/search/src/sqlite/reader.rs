@@ -270,22 +270,24 @@ pub(super) fn manifest(db: &Connection) -> Result<Manifest, StoreError> {
     let unscanned: Option<String> = meta(db, "unscanned")?;
     let unscanned = unscanned.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let mut query = db
-        .prepare_cached("SELECT path, hash, size, mtime_ns, ctime_ns FROM files ORDER BY path")
+        .prepare_cached("SELECT hash, size, mtime_ns, ctime_ns, path FROM files ORDER BY path")
         .map_err(store_error)?;
     let files = query
-        .query_map([], |row| {
-            let size: i64 = row.get(2)?;
-            let stamp = FileStamp {
-                hash: row.get(1)?,
-                size: size.unsigned_abs(),
-                mtime_ns: row.get(3)?,
-                ctime_ns: row.get(4)?,
-            };
-            Ok((row.get(0)?, stamp))
-        })
+        .query_map([], |row| Ok((row.get(4)?, stamp(row)?)))
         .and_then(Iterator::collect)
         .map_err(store_error)?;
     Ok(Manifest { files, unscanned })
+}
+
+/// A stamp, from the columns hash, size, mtime_ns, ctime_ns.
+pub(super) fn stamp(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileStamp> {
+    let size: i64 = row.get(1)?;
+    Ok(FileStamp {
+        hash: row.get(0)?,
+        size: size.unsigned_abs(),
+        mtime_ns: row.get(2)?,
+        ctime_ns: row.get(3)?,
+    })
 }
 
 pub(super) fn counts(db: &Connection) -> Result<Counts, StoreError> {

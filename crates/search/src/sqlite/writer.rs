@@ -160,6 +160,21 @@ impl GenerationWriter for Writer {
         reader::manifest(&self.db)
     }
 
+    fn stamps(&self, paths: &[&str]) -> Result<Vec<Option<FileStamp>>, StoreError> {
+        let mut query = self
+            .db
+            .prepare_cached("SELECT hash, size, mtime_ns, ctime_ns FROM files WHERE path = ?1")
+            .map_err(store_error)?;
+        let mut stamp = |path: &&str| query.query_row([path], reader::stamp).optional().map_err(store_error);
+        paths.iter().map(&mut stamp).collect()
+    }
+
+    fn has_below(&self, folder: &str) -> Result<bool, StoreError> {
+        // '0' follows '/': everything below the folder lies between the two.
+        let sql = "SELECT EXISTS (SELECT 1 FROM files WHERE path >= ?1 || '/' AND path < ?1 || '0')";
+        self.db.query_row(sql, [folder], |row| row.get(0)).map_err(store_error)
+    }
+
     fn set_unscanned(&mut self, prefixes: &[String]) -> Result<(), StoreError> {
         let text =
             serde_json::to_string(prefixes).map_err(|error| StoreError::Unavailable(error.to_string()))?;

@@ -3,7 +3,7 @@
 use chartroom_protocol::index::*;
 use serde_json::json;
 
-use super::{Bench, alpha};
+use crate::testing::{Bench, alpha};
 use crate::tools;
 
 fn outline_exactly(bench: &Bench, label: &str) -> FileOutlineResponse {
@@ -96,7 +96,12 @@ fn preflight_unknown_goes_on_and_says_so() {
 fn a_failed_rebuild_is_told_by_status_for_as_long_as_the_former_index_answers() {
     let bench = Bench::indexed();
     // Proofs and the dropping go well; the new generation cannot be begun.
-    let faults = [super::Fault::None, super::Fault::None, super::Fault::None, super::Fault::Fail];
+    let faults = [
+        crate::testing::Fault::None,
+        crate::testing::Fault::None,
+        crate::testing::Fault::None,
+        crate::testing::Fault::Fail,
+    ];
     bench.store.script(faults);
     let answer = bench.manage_with(bench.params(ManageAction::Reindex), Ok(&["a.rs"]));
     assert_eq!(answer.status, IndexStatus::Ok, "it was begun");

@@ -4,10 +4,10 @@ use std::os::unix::fs::PermissionsExt;
 
 use chartroom_protocol::index::*;
 
-use super::{Bench, Fault};
 use crate::lease::LeaseError;
 use crate::lifecycle;
 use crate::sync::{self, Purpose};
+use crate::testing::{Bench, Fault};
 
 // INDEX-MANAGE-ok
 #[test]
@@ -460,4 +460,38 @@ fn files_that_a_rule_ignores_or_a_person_removes_are_followed() {
     let found = bench.search("gamma").unwrap();
     assert_eq!(found.freshness_decision.unwrap().mode, FreshnessMode::ReconciledIgnoreChange);
     assert!(found.results.is_empty());
+}
+
+#[test]
+fn a_file_that_was_seen_changing_is_synced_without_a_look_at_the_rest() {
+    let bench = Bench::indexed();
+    let sync = bench.core.sync_of(&bench.root);
+    sync.set_watched(true);
+    let stats = |found: &SearchCodebaseResponse| found.freshness_decision.as_ref().unwrap().stats.unwrap();
+    let write = |name: &str, text: &str| std::fs::write(bench.project.join(name), text).unwrap();
+    bench.search("alpha").unwrap();
+    // Nobody saw the change of b.rs, so that whoever finds it has looked at more than was seen.
+    write("a.rs", "fn changed() {}\n");
+    write("b.rs", "fn unseen() {}\n");
+    sync.mark_files(["a.rs".to_owned(), "a.rs.swp".to_owned()]);
+    let found = bench.search("changed").unwrap();
+    assert_eq!((stats(&found).modified, found.results.len()), (1, 1));
+    assert_eq!(bench.search("unseen").unwrap().results.len(), 0);
+    // A file that came has to be judged by the ignore rules: everything is looked at.
+    write("c.rs", "fn newest() {}\n");
+    sync.mark_files(["c.rs".to_owned()]);
+    assert_eq!(bench.search("unseen").unwrap().results.len(), 1);
+    assert_eq!(bench.search("newest").unwrap().results.len(), 1);
+    // One that went is gone.
+    std::fs::remove_file(bench.project.join("c.rs")).unwrap();
+    sync.mark_files(["c.rs".to_owned()]);
+    assert_eq!(stats(&bench.search("newest").unwrap()).removed, 1);
+    // A folder that went takes its files with it, though only its own name was seen.
+    std::fs::create_dir(bench.project.join("sub")).unwrap();
+    write("sub/d.rs", "fn below() {}\n");
+    sync.mark_files(["sub".to_owned()]);
+    assert_eq!(bench.search("below").unwrap().results.len(), 1);
+    std::fs::remove_dir_all(bench.project.join("sub")).unwrap();
+    sync.mark_files(["sub".to_owned()]);
+    assert_eq!(stats(&bench.search("below").unwrap()).removed, 1);
 }
