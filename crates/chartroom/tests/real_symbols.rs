@@ -188,6 +188,32 @@ fn pyright_renames_and_edits() {
 }
 
 #[test]
+fn gopls_renames_over_files_and_tells_no_error_from_between_two_of_them() {
+    let main = |name: &str| {
+        format!(
+            "package main\n\nimport \"example.com/p/shop\"\n\nfunc main() {{ println(\"🐻漢\", shop.{name}()) }}\n"
+        )
+    };
+    let shop =
+        |name: &str| format!("package shop\n\n// {name} adds. 漢字\nfunc {name}() int {{ return 1 }}\n");
+    let files = [
+        ("go.mod", "module example.com/p\n\ngo 1.19\n"),
+        ("main.go", &main("Total")),
+        ("shop/shop.go", &shop("Total")),
+    ];
+    let mut scene = Scene::new(&files, None, "");
+    // The file that uses it is written first, and for a moment uses what is not there.
+    for (old, new) in [("Total", "Sum"), ("Sum", "Plus"), ("Plus", "Total")] {
+        let arguments = json!({ "filePath": "shop/shop.go", "symbol": old, "newName": new });
+        assert_eq!(
+            scene.ask("rename_symbol", arguments),
+            format!("Renamed {old} to {new}, 3 places in 2 files: main.go, shop/shop.go.")
+        );
+        assert_eq!((scene.read("main.go"), scene.read("shop/shop.go")), (main(new), shop(new)));
+    }
+}
+
+#[test]
 fn rust_analyzer_renames_and_applies_an_action() {
     let files = [
         ("Cargo.toml", "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
