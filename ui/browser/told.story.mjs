@@ -1,6 +1,7 @@
 // A person sees what the agent was told about errors: the real claude, the real TypeScript.
 
-import { symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import os from 'node:os'
 import path from 'node:path'
 import { writeClaudeSession } from './claudeFile.mjs'
 import {
@@ -15,8 +16,10 @@ import {
   story,
   TOOLS,
   until,
+  WORKSPACE,
 } from './harness.mjs'
 
+const BIN = process.env.CHARTROOM_BIN_DIR ?? path.join(WORKSPACE, 'target/debug')
 const LSP = '[lsp]\nfirstTouchTimeout = 120000\ndiagnosticTimeout = 60000'
 const BROKEN = "export const price: number = 'ten'\nexport const name: string = 10\n"
 const ELSEWHERE =
@@ -157,3 +160,32 @@ story('a person starts, restarts and stops a language server', 'real', async sta
   await servers.getByRole('button', { name: 'Stop typescript' }).click()
   await until('it has ended', async () => (await pid()) === undefined)
 })
+
+story(
+  'a person installs a language server with a click, and one that fails says why',
+  'real',
+  async stage => {
+    // A package manager that brings one server, and no other.
+    const tools = await mkdtemp(path.join(os.tmpdir(), 'chartroom-npm-'))
+    const npm = `#!/bin/sh
+while [ "$1" != --prefix ]; do shift; done
+bin=$2/node_modules/.bin
+case "$*" in *intelephense*) ;; *) echo 'npm: no such package' >&2; exit 1;; esac
+mkdir -p $bin
+printf '#!/bin/sh\\nexec ${path.join(BIN, 'fake-lsp')} good\\n' > $bin/intelephense
+chmod +x $bin/intelephense
+`
+    await writeFile(path.join(tools, 'npm'), npm, { mode: 0o755 })
+    const real = await stage.real({ lsp: LSP, codex: false, env: { PATH: `${tools}:/usr/bin:/bin` } })
+    const page = await stage.page(real.url)
+    await start(page)
+    const servers = page.getByRole('region', { name: 'Language servers' })
+    await servers.getByText(/not running/).click()
+    await servers.getByRole('button', { name: 'Install svelte with npm' }).click()
+    await page.getByText(/no such package/).waitFor()
+    await servers.getByRole('button', { name: 'Install intelephense with npm' }).click()
+    await servers.getByRole('button', { name: 'Start intelephense' }).waitFor()
+    await stage.axe(page, 'a server that was installed')
+    await rm(tools, { recursive: true })
+  },
+)

@@ -9,6 +9,8 @@ import type {
   FileLinesResponse,
   FileListResponse,
   HealthResponse,
+  InstallListResponse,
+  InstallResponse,
   ListCodebasesResponse,
   LspStatusResponse,
   ManageIndexResponse,
@@ -79,6 +81,11 @@ export const stopServer = (projectId: string, server: string) =>
   call<LspStatusResponse>('POST', `/api/lsp/${id(projectId)}/restart`, { id: server })
 export const startServer = (projectId: string, server: string) =>
   call<LspStatusResponse>('POST', `/api/lsp/${id(projectId)}/start`, { id: server })
+/** Every known language server, and which package manager of this machine would bring it. */
+export const installable = () => call<InstallListResponse>('GET', '/api/lsp/install')
+/** Installs a language server into Chartroom's own folder, for every project. */
+export const installServer = (server: string) =>
+  call<InstallResponse>('POST', '/api/lsp/install', { id: server })
 /** The sessions of a project; archived and ended ones too, if `all` is wanted. */
 export const sessions = (projectId: string, all = false) =>
   call<SessionListResponse>('GET', `/api/session/list?projectId=${id(projectId)}${all ? '&all=true' : ''}`)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ToolDetail } from '../src/protocol'
+import { changedBy } from '../src/tools/changed'
 import { describe as describeCall, kindOf, planOf, type ToolCall } from '../src/tools/describe'
 import { between, diffsOf, isGenerated, numbered } from '../src/tools/diff'
 import { toldLines } from '../src/tools/told'
@@ -209,5 +210,43 @@ describe('a change', () => {
     const folded = ['package-lock.json', 'a/Cargo.lock', 'yarn.lock', 'pnpm-lock.yaml', 'go.sum', 'x.min.js']
     expect(folded.filter(path => !isGenerated(path))).toEqual([])
     expect(['src/lock.ts', 'block.rs', 'map.ts'].filter(isGenerated)).toEqual([])
+  })
+})
+
+describe('the files that a call changed', () => {
+  const renamed = 'Renamed total to sum, 4 places in 3 files: a.ts, lib/b.ts, c.ts.\n\nLSP errors detected'
+  const ours = (tool: string, args: Record<string, unknown>, toolOutput: string) =>
+    changedBy(call(`mcp__chartroom__${tool}`, args, { toolOutput }))
+
+  it('are those of the edit tools of agents and of ours, with their lines where they are known', () => {
+    const edit = { filePath: 'a.ts', oldText: 'one\ntwo', newText: 'one\nthree\nfour' }
+    expect(ours('edit_file', edit, 'Edited a.ts (1 replacement).')).toEqual([
+      { path: 'a.ts', lines: { added: 2, removed: 1 } },
+    ])
+    expect(ours('write_file', { filePath: 'b.ts', content: 'x\n' }, 'Created b.ts (1 line).')).toEqual([
+      { path: 'b.ts', lines: { added: 1, removed: 0 } },
+    ])
+    expect(changedBy(call('Write', { file_path: '/p/c.ts', content: 'x\n' }))).toEqual([
+      { path: '/p/c.ts', line: 1, lines: { added: 1, removed: 0 } },
+    ])
+  })
+
+  it('are told by a rename, a symbol edit, an action and a patch', () => {
+    const paths = (tool: string, output: string) => ours(tool, {}, output).map(file => file.path)
+    expect(paths('rename_symbol', renamed)).toEqual(['a.ts', 'lib/b.ts', 'c.ts'])
+    expect(paths('edit_symbol', 'Replaced Shop/sum, 1 place in 1 file: src/shop.ts.')).toEqual([
+      'src/shop.ts',
+    ])
+    expect(paths('code_actions', 'Applied `Add import`, 1 place in 1 file: c.ts.')).toEqual(['c.ts'])
+    expect(paths('apply_patch', 'Patched 2 files: a.ts, b.ts.')).toEqual(['a.ts', 'b.ts'])
+    const codex = { server: 'chartroom', tool: 'rename_symbol', arguments: {} }
+    expect(changedBy(call('rename_symbol', codex, { toolOutput: renamed })).length).toBe(3)
+  })
+
+  it('are none after a look', () => {
+    const preview = 'Preview, nothing was changed. Renamed total to sum, 3 places in 2 files:\na.ts (line 1)'
+    expect(ours('rename_symbol', { preview: true }, preview)).toEqual([])
+    expect(ours('lsp_check', { filePath: 'a.ts' }, 'No errors.')).toEqual([])
+    expect(changedBy(call('mcp__other__rename_symbol', {}, { toolOutput: renamed }))).toEqual([])
   })
 })

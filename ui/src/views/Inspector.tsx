@@ -1,7 +1,7 @@
 // The right panel: language servers, index, the files this session changed, tokens and cost.
 
 import { createMemo, createResource, createSignal, For, Match, onCleanup, Show, Switch } from 'solid-js'
-import { optional, startServer, stopServer } from '../api'
+import { installable, installServer, optional, startServer, stopServer } from '../api'
 import type {
   CodebaseBucket,
   ListCodebasesResponse,
@@ -15,8 +15,7 @@ import { addressOf } from '../store/address'
 import { useConversations, useNotices, useProjects, useTabs } from '../store/owners'
 import type { Session } from '../store/session'
 import { cost, count, plural, shortPath } from '../text/format'
-import { kindOf } from '../tools/describe'
-import { diffsOf } from '../tools/diff'
+import { changedBy } from '../tools/changed'
 import { ContextFold } from './ContextFold'
 import { CopyButton } from './CopyButton'
 import { Counts } from './items/Diff'
@@ -88,6 +87,9 @@ function Servers(props: { project: Project }) {
       for (const one of acts) await one(props.project.projectId, server.id)
       refetch()
     })
+  const [isUnfolded, unfold] = createSignal(false)
+  const [ways] = createResource(isUnfolded, () => installable().catch(() => undefined))
+  const managerOf = (id: string) => ways.latest?.servers.find(server => server.id === id)?.manager
   return (
     <section aria-labelledby="servers-title">
       <h3 id="servers-title">Language servers</h3>
@@ -109,10 +111,16 @@ function Servers(props: { project: Project }) {
               <Show when={answer().servers.filter(server => NOT_RUNNING.includes(server.status))}>
                 {idle => (
                   <Show when={idle().length > 0}>
-                    <details class="small-text">
+                    <details
+                      class="small-text"
+                      open={isUnfolded()}
+                      onToggle={event => unfold(event.currentTarget.open)}
+                    >
                       <summary class="quiet">{idle().length} not running</summary>
                       <ul class="facts">
-                        <For each={idle()}>{server => <Server server={server} act={act} />}</For>
+                        <For each={idle()}>
+                          {server => <Server server={server} act={act} manager={managerOf(server.id)} />}
+                        </For>
                       </ul>
                     </details>
                   </Show>
@@ -129,7 +137,7 @@ function Servers(props: { project: Project }) {
   )
 }
 
-type ServerAct = typeof startServer
+type ServerAct = (projectId: string, server: string) => Promise<unknown>
 
 /** What a person can do with a server, by its state. */
 const ACTS: Partial<Record<ServerState, [string, ServerAct[]][]>> = {
@@ -142,9 +150,13 @@ const ACTS: Partial<Record<ServerState, [string, ServerAct[]][]>> = {
   idle: [['Start', [startServer]]],
 }
 
+const install: ServerAct = (_project, server) => installServer(server)
+
 function Server(props: {
   server: ServerStatus
   act(server: ServerStatus, acts: ServerAct[]): Promise<unknown>
+  /** The package manager that would bring it, when one can. */
+  manager?: string | undefined
 }) {
   const [busy, setBusy] = createSignal(false)
   const run = async (acts: ServerAct[]) => {
@@ -175,6 +187,23 @@ function Server(props: {
                 </button>
               )}
             </For>
+          </span>
+        )}
+      </Show>
+      <Show when={props.server.status === 'unavailable' && props.manager}>
+        {manager => (
+          <span class="server-acts wide">
+            <button
+              type="button"
+              class="button small"
+              aria-label={`Install ${props.server.id} with ${manager()}`}
+              aria-busy={busy()}
+              title={`with ${manager()}, into Chartroom's own folder`}
+              disabled={busy()}
+              onClick={() => void run([install])}
+            >
+              Install
+            </button>
           </span>
         )}
       </Show>
@@ -251,15 +280,18 @@ function codebaseSize(codebase: ListedCodebase): string {
 function Changed(props: { session: Session; root: string | undefined }) {
   const files = createMemo(() => {
     props.session.rows()
-    const sums = new Map<string, { added: number; removed: number; line: number }>()
+    const sums = new Map<string, { added: number; removed: number; line: number; isCounted: boolean }>()
     for (const item of props.session.log.items.values()) {
       if (item.type !== 'tool_call' || item.status !== 'complete' || item.toolOutputIsError) continue
-      if (kindOf(item.toolName, item.detail, item.toolArguments) !== 'edit') continue
-      for (const diff of diffsOf(item)) {
-        const path = shortPath(diff.path, props.root)
-        const sum = sums.get(path) ?? { added: 0, removed: 0 }
-        const line = diff.hunks[0]?.newStart ?? 1
-        sums.set(path, { added: sum.added + diff.added, removed: sum.removed + diff.removed, line })
+      for (const { path: named, line, lines } of changedBy(item)) {
+        const path = shortPath(named, props.root)
+        const sum = sums.get(path) ?? { added: 0, removed: 0, line: 1, isCounted: false }
+        sums.set(path, {
+          added: sum.added + (lines?.added ?? 0),
+          removed: sum.removed + (lines?.removed ?? 0),
+          line: line ?? sum.line,
+          isCounted: sum.isCounted || lines !== undefined,
+        })
       }
     }
     return [...sums].sort(([a], [b]) => a.localeCompare(b))
@@ -274,7 +306,9 @@ function Changed(props: { session: Session; root: string | undefined }) {
               <a class="place" href={addressOf({ kind: 'file', path, line: Math.max(1, sum.line) })}>
                 <PathName path={path} />
               </a>
-              <Counts added={sum.added} removed={sum.removed} />
+              <Show when={sum.isCounted}>
+                <Counts added={sum.added} removed={sum.removed} />
+              </Show>
             </li>
           )}
         </For>
