@@ -176,6 +176,7 @@ impl Corpus {
             result_mode: Default::default(),
             group_by: Default::default(),
             ranking_mode: Default::default(),
+            history: None,
             changed_files: Default::default(),
             limit: 10,
             debug: false,

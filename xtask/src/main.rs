@@ -1,6 +1,7 @@
 //! The project's own commands. `cargo xtask test` runs everything CI runs and installs what it needs.
 
 mod bench;
+mod eval;
 mod pictures;
 mod process;
 mod test;
@@ -9,6 +10,7 @@ mod trace;
 mod truth;
 mod types;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -48,6 +50,17 @@ enum Command {
         /// Only these benchmarks
         names: Vec<String>,
     },
+    /// Measure how well search finds the place and write the figures into docs/search-quality.md
+    Eval {
+        /// Texts with the files that they led to, an object a line; without it this repository's own history
+        rows: Option<PathBuf>,
+        /// Bare repositories, `owner+name/repo` for each that the rows name
+        #[arg(requires = "rows")]
+        repositories: Option<PathBuf>,
+        /// Programs that are asked too: ripgrep, semble
+        #[arg(long)]
+        beside: Option<String>,
+    },
     /// Take random steps over real language servers and compare what is said with what is so (docs/reliability.md)
     Truth {
         /// Steps with each server
@@ -73,6 +86,9 @@ fn main() -> ExitCode {
         Command::Trace => trace::run(),
         Command::Types { check } => types::run(if check { types::Mode::Check } else { types::Mode::Write }),
         Command::Bench { names } => bench::run(&names),
+        Command::Eval { rows, repositories, beside } => {
+            eval::run(rows.as_deref(), repositories.as_deref(), beside.as_deref())
+        }
         Command::Truth { steps, seed, language } => truth::run(steps, seed, language.as_deref()),
         Command::Pictures => pictures::run(),
     };

@@ -9,6 +9,7 @@ mod completions;
 mod doctor;
 mod hook;
 mod index;
+mod index_eval;
 mod install;
 mod link;
 mod lsp;

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::catalog::{Catalog, CatalogDoc, CatalogView, CatalogWriter, CodebaseInfo};
+use crate::commits::Commits;
 use crate::freshness::RootSync;
 use crate::git::GitProbe;
 use crate::lease::{Leases, Owner, Owners};
@@ -48,6 +49,8 @@ pub(crate) struct Core {
     pub(crate) parser: Arc<dyn Parser>,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) git: GitProbe,
+    /// What the commits of each root say.
+    pub(crate) commits: Commits,
     pub(crate) runs: Mutex<HashMap<String, Arc<Run>>>,
     pub(crate) syncs: Mutex<HashMap<String, Arc<RootSync>>>,
     /// How the last build of each root in this process ended; true even when the catalog could not be told.
@@ -143,6 +146,7 @@ impl Core {
             embedder,
             parser: Arc::clone(&settings.parser),
             fingerprint,
+            commits: Commits::new(settings.git.commits(), &settings.data),
             git: settings.git.clone(),
             runs: Mutex::default(),
             syncs: Mutex::default(),

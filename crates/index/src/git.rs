@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 
+use crate::commits::CommitLog;
 use crate::mutex::lock;
 
 /// Files that differ from the last commit, relative to the root, or why they are not known.
@@ -25,12 +26,14 @@ type Cache = Mutex<HashMap<PathBuf, (Instant, BTreeSet<String>)>>;
 pub struct GitProbe {
     ask: Arc<dyn Fn(PathBuf) -> Answer + Send + Sync>,
     cache: Arc<Cache>,
+    commits: CommitLog,
 }
 
 impl GitProbe {
     /// Asks git itself; an untrusted folder gives no answer, because git would run what its config says.
     pub fn through(gate: SpawnGate) -> Self {
-        Self::from_fn(move |root| {
+        let commits = CommitLog::through(gate.clone());
+        let changed = Self::from_fn(move |root| {
             let gate = gate.clone();
             Box::pin(async move {
                 let root = CanonicalRoot::open(&root).map_err(|error| error.to_string())?;
@@ -40,7 +43,8 @@ impl GitProbe {
                 let relative = files.iter().filter_map(|file| root.relative(&file.path));
                 Ok(relative.filter_map(Path::to_str).map(ToOwned::to_owned).collect())
             })
-        })
+        });
+        Self { commits, ..changed }
     }
 
     /// Never has an answer.
@@ -50,7 +54,12 @@ impl GitProbe {
 
     /// Asks this function.
     pub fn from_fn(ask: impl Fn(PathBuf) -> Answer + Send + Sync + 'static) -> Self {
-        Self { ask: Arc::new(ask), cache: Arc::default() }
+        Self { ask: Arc::new(ask), cache: Arc::default(), commits: CommitLog::none() }
+    }
+
+    /// Where commits are asked for.
+    pub(crate) fn commits(&self) -> CommitLog {
+        self.commits.clone()
     }
 
     pub(crate) async fn changed(&self, root: &Path) -> ChangedFiles {

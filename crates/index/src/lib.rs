@@ -17,6 +17,7 @@ pub mod proof;
 mod sync;
 mod watcher;
 
+mod commits;
 mod core;
 mod file_lock;
 mod freshness;

@@ -91,12 +91,24 @@ impl IndexService {
             false => None,
         };
         let watched = canonical_root(params.path.as_ref());
+        let action = params.action;
         let managed = self.blocking(move |core| lifecycle::manage(core, params, changed)).await;
         if let Some(job) = managed.job {
             // The run owns its lease and reports through the catalog; `wait` and `close` wait for it.
             drop(tokio::task::spawn_blocking(move || job.run()));
         }
         self.touch(&watched.to_string_lossy());
+        if managed.response.status == IndexStatus::Ok {
+            match action {
+                ManageAction::Create | ManageAction::Reindex | ManageAction::Sync
+                    if self.watcher.is_some() =>
+                {
+                    self.core.commits.refresh(&watched);
+                }
+                ManageAction::Sync => self.core.commits.update(&watched).await,
+                _ => {}
+            }
+        }
         managed.response
     }
 
@@ -106,7 +118,12 @@ impl IndexService {
         let found = self.blocking(move |core| tools::search_codebase::search(core, params)).await;
         if let Ok(SearchCodebaseResponse { codebase_path: Some(root), .. }) = &found {
             self.touch(root);
-            self.core.git.refresh(&canonical_root(root.as_ref()));
+            let root = canonical_root(root.as_ref());
+            self.core.git.refresh(&root);
+            // A command that only asks leaves the data folder as it is.
+            if self.watcher.is_some() {
+                self.core.commits.refresh(&root);
+            }
         } else {
             tracing::debug!(path, "nothing to watch");
         }
@@ -152,6 +169,7 @@ impl IndexService {
         };
         let operation_id = operation.operation_id.clone();
         self.wait(&started.path).await;
+        self.core.commits.update(&canonical_root(started.path.as_ref())).await;
         let ended = lock(&self.core.ends)
             .get(&started.path)
             .filter(|ended| ended.operation_id == operation_id)

@@ -10,9 +10,12 @@
 pub mod bundle;
 pub mod chunk;
 pub mod embed;
+pub mod eval;
 pub mod graph;
+pub mod history;
 pub mod intake;
 pub mod parser;
+pub mod paths;
 pub mod query;
 pub mod rank;
 pub mod request;

@@ -3,6 +3,7 @@
 pub mod forms;
 pub mod operators;
 pub mod plan;
+pub mod stems;
 pub mod weigh;
 pub mod words;
 

@@ -7,12 +7,13 @@ mod answer;
 mod bm25;
 mod by_file;
 mod candidates;
-mod category;
+mod channel;
 mod evidence;
 mod files;
 mod filter;
 mod group;
 mod noise;
+mod study;
 
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use chartroom_protocol::index::{RankingMode, SearchScope};
 use serde_json::{Value, json};
 
 use crate::embed::Embedder;
+use crate::paths;
 use crate::query::operators;
 use crate::query::plan::{self, Intent, Plan};
 use crate::query::weigh::weigh;
@@ -28,6 +30,9 @@ use crate::request::{SearchError, SearchOutcome, SearchRequest};
 use crate::store::GenerationReader;
 use candidates::{Candidate, Passes};
 use filter::{Filter, Removed};
+
+pub use channel::{Channel, ChannelWeights, N_CHANNELS};
+pub use study::{StudiedFile, rankings, study};
 
 /// The most candidates that are looked at.
 const MAX_CANDIDATES: usize = 80;
@@ -64,10 +69,18 @@ pub fn search(
     } else if request.scope != SearchScope::Mixed {
         limit += limit / 2;
     }
+    // Files that the paths leave out take no part in a ranking by file: every one that comes back counts, unless what its
+    // chunks hold is asked for.
+    if about.is_some() && !filter.looks_into_chunks() {
+        limit = request.limit * 2;
+    }
     let mut attempts = 0;
     let (mut ranked, removed) = loop {
         let found = match &about {
-            Some(query) => by_file::candidates(reader, query, &passes, &filter, limit)?,
+            Some(query) => {
+                let history = request.history.as_deref();
+                by_file::candidates(reader, query, &passes, &filter, history, limit)?
+            }
             None => passes.run(reader, limit)?,
         };
         let exhausted = found.len() < limit;
@@ -87,11 +100,20 @@ pub fn search(
         warnings.push("FILTER_MUST_UNSATISFIED - no result has every must: term".to_owned());
     }
     order(&mut ranked, &plan);
+    let lead = about.as_ref().and_then(|_| lead(&ranked));
     let debug = request.debug.then(|| debug(&plan, request, &passes, limit, attempts, &removed, &filter));
     let (results, files) = answer::results(reader, request, &plan, ranked)?;
     warnings.sort();
     warnings.dedup();
-    Ok(SearchOutcome { noise_mitigation: noise::of(&files), results, warnings, debug })
+    Ok(SearchOutcome { noise_mitigation: noise::of(&files), results, warnings, lead, debug })
+}
+
+/// How far the first file is ahead of the second.
+fn lead(ranked: &[Candidate]) -> Option<f64> {
+    let first = ranked.first().filter(|first| first.score > 0.0)?;
+    let path = |candidate: &Candidate| candidate.stored.chunk.rel_path.clone();
+    let second = ranked.iter().find(|candidate| path(candidate) != path(first));
+    Some(1.0 - second.map_or(0.0, |second| second.score) / first.score)
 }
 
 /// The first line of a query, without its operators.
@@ -119,7 +141,7 @@ fn rank(candidates: Vec<Candidate>, plan: &Plan, request: &SearchRequest) -> Vec
         .map(|mut candidate| {
             let evidence = evidence::of(plan, &candidate.stored.chunk);
             let path = &candidate.stored.chunk.rel_path;
-            let category = category::of(path);
+            let category = paths::category(path);
             let changed = if boost && request.changed_files.contains(path) { CHANGED_BOOST } else { 1.0 };
             candidate.exact = evidence.exact;
             candidate.lexical = evidence.score * plan.lexical_weight;

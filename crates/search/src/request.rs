@@ -1,12 +1,14 @@
 //! A search as it is asked and as it is answered.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use chartroom_protocol::index::{
     GroupBy, NoiseMitigation, RankingMode, ResultMode, SearchResult, SearchScope,
 };
 use thiserror::Error;
 
+use crate::history::HistoryWords;
 use crate::store::StoreError;
 
 /// A search after its gates.
@@ -28,6 +30,8 @@ pub struct SearchRequest {
     pub ranking_mode: RankingMode,
     /// Files that differ from HEAD (relative); empty when unknown.
     pub changed_files: BTreeSet<String>,
+    /// What the commits of the repository say; none where there is no repository, or git may not be run.
+    pub history: Option<Arc<HistoryWords>>,
     /// At most so many results.
     pub limit: usize,
     /// Fill `debug`.
@@ -45,6 +49,9 @@ pub struct SearchOutcome {
     pub warnings: Vec<String>,
     /// Told when the top results are mostly noise.
     pub noise_mitigation: Option<NoiseMitigation>,
+    /// Of a ranking by file, how far the first is ahead of the second: 0 they are equal, 1 there is no other. How often the
+    /// first is right at which lead is measured (docs/search-quality.md).
+    pub lead: Option<f64>,
     /// `hints.debugSearch` when asked.
     pub debug: Option<serde_json::Value>,
 }

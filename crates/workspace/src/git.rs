@@ -4,15 +4,21 @@
 //! untrusted workspace git is therefore not started at all. For a trusted one the known commands are switched
 //! off all the same: nobody who asks which files have changed expects programs to run.
 
+mod history;
+mod objects;
+
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::gate::{ChildKind, GateError, ProgramQuery, SpawnGate, SpawnRequest};
 use crate::{CanonicalRoot, boundary};
+
+pub use history::{Log, history, log_at};
+pub use objects::{contents, tree_at};
 
 /// A repository this slow is given up, so that a caller never hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -173,6 +179,16 @@ async fn run(
     repository: Option<&Repository>,
     arguments: &[&str],
 ) -> Result<Vec<u8>, GitError> {
+    run_with_input(gate, root, repository, arguments, Vec::new()).await
+}
+
+async fn run_with_input(
+    gate: &SpawnGate,
+    root: &CanonicalRoot,
+    repository: Option<&Repository>,
+    arguments: &[&str],
+    input: Vec<u8>,
+) -> Result<Vec<u8>, GitError> {
     let command = arguments.first().copied().unwrap_or_default().to_owned();
     let program = gate.resolve_program(root, &ProgramQuery::on_path("git"))?;
     let mut request = SpawnRequest::new(root, ChildKind::Git, program.path);
@@ -185,18 +201,30 @@ async fn run(
     // Variables of git (`GIT_DIR`, `GIT_CONFIG_*`) are not among those that this kind of child inherits.
     request.env.insert("GIT_TERMINAL_PROMPT".into(), "0".into());
     request.env.insert("LC_ALL".into(), "C".into());
+    // What is not here is not fetched, and nothing stands for something else.
+    request.env.insert("GIT_NO_LAZY_FETCH".into(), "1".into());
+    request.env.insert("GIT_NO_REPLACE_OBJECTS".into(), "1".into());
     if let Some(repository) = repository {
         // The one that was looked at, not the one that is found now.
         request.env.insert("GIT_DIR".into(), repository.git_dir.clone().into());
         request.env.insert("GIT_WORK_TREE".into(), repository.top.as_path().into());
     }
     let mut child = gate.spawn(request)?;
-    drop(child.stdin.take());
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let answer = async {
         let mut output = Vec::new();
-        if let Some(stdout) = child.stdout.take() {
-            stdout.take(MAX_OUTPUT).read_to_end(&mut output).await.ok();
-        }
+        // Both at once: git answers while it is asked, and neither pipe holds everything.
+        let ask = async {
+            if let Some(mut stdin) = stdin {
+                stdin.write_all(&input).await.ok();
+            }
+        };
+        let listen = async {
+            if let Some(stdout) = stdout {
+                stdout.take(MAX_OUTPUT).read_to_end(&mut output).await.ok();
+            }
+        };
+        tokio::join!(ask, listen);
         (output, child.wait().await)
     };
     match tokio::time::timeout(PATIENCE, answer).await {

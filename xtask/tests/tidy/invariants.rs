@@ -81,6 +81,8 @@ const SERIALIZED_ELSEWHERE: &[(&str, &str)] = &[
     ("crates/index/src/catalog/", "our own file: codebases.json"),
     ("crates/index/src/file_lock.rs", "our own files: who holds a lock"),
     ("crates/index/src/lease", "our own files: who writes which codebase"),
+    ("crates/search/src/eval/", "a file that a person asked for: rows and answers of a measurement"),
+    ("crates/search/src/history.rs", "our own file: what commits say"),
     ("crates/search/src/scan/", "our own file: rows of the index"),
     ("crates/search/src/sqlite/", "our own file: rows of the index"),
     ("crates/search/src/store/data.rs", "our own file: rows of the index"),

@@ -65,7 +65,7 @@ fn open(
 }
 
 /// A parser whose helpers are this program itself.
-fn parser(data: &DataFolder, gate: Option<SpawnGate>) -> anyhow::Result<HelperParser> {
+pub(crate) fn parser(data: &DataFolder, gate: Option<SpawnGate>) -> anyhow::Result<HelperParser> {
     // Helpers are started from threads that parse, which are none of the runtime's.
     let runtime = tokio::runtime::Handle::try_current().context("the index needs a runtime")?;
     Ok(HelperParser::new(data.path(), env!("CARGO_PKG_VERSION"), move || {

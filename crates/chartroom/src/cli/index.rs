@@ -36,6 +36,8 @@ enum Action {
     Clear(Target),
     /// Prove that the index is what the folder holds, and mend its marker
     Repair(Target),
+    /// Measure how well search finds the files that a fix changed, in a repository's own history
+    Eval(super::index_eval::Args),
     /// List every tracked folder
     List(Output),
     /// Maintenance: forget folders that are gone and have no index
@@ -71,18 +73,19 @@ struct Output {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    let (action, target) = match args.action {
+        Action::Eval(args) => return super::index_eval::run(args),
+        Action::Create(target) => (ManageAction::Create, target),
+        Action::Reindex(target) => (ManageAction::Reindex, target),
+        Action::Sync(target) => (ManageAction::Sync, target),
+        Action::Status(target) => (ManageAction::Status, target),
+        Action::Clear(target) => (ManageAction::Clear, target),
+        Action::Repair(target) => (ManageAction::Repair, target),
+        Action::List(output) => return block_on(async { list(&open()?, &output).await }),
+        Action::Prune(output) => return block_on(async { prune(&open()?, &output).await }),
+    };
     block_on(async {
         let service = open()?;
-        let (action, target) = match args.action {
-            Action::Create(target) => (ManageAction::Create, target),
-            Action::Reindex(target) => (ManageAction::Reindex, target),
-            Action::Sync(target) => (ManageAction::Sync, target),
-            Action::Status(target) => (ManageAction::Status, target),
-            Action::Clear(target) => (ManageAction::Clear, target),
-            Action::Repair(target) => (ManageAction::Repair, target),
-            Action::List(output) => return list(&service, &output).await,
-            Action::Prune(output) => return prune(&service, &output).await,
-        };
         let builds = matches!(action, ManageAction::Create | ManageAction::Reindex);
         if builds && target.no_wait {
             return hand_over(&params(action, &target), &target.output);

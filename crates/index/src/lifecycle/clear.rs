@@ -47,6 +47,7 @@ pub(super) fn clear(core: &Arc<Core>, params: &ManageIndexParams, target: &Targe
         );
     }
     lock(&core.syncs).remove(root);
+    core.commits.forget(root.as_ref());
     let remaining = core.view().doc.codebases.len();
     let text = format!("Cleared codebase '{root}'. {remaining} other codebase(s) remain.");
     answer::manage_envelope(params, root, IndexStatus::Ok, None, text)

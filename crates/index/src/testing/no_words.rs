@@ -4,7 +4,7 @@ use chartroom_search::store::{LexicalField, StoreError, WordCounts, WordTable};
 
 pub(crate) struct NoWords;
 
-static EMPTY: WordTable = WordTable { paths: Vec::new(), chunks: Vec::new() };
+static EMPTY: WordTable = WordTable { paths: Vec::new(), kinds: Vec::new(), chunks: Vec::new() };
 
 impl WordCounts for NoWords {
     fn table(&self) -> &WordTable {
@@ -13,6 +13,10 @@ impl WordCounts for NoWords {
 
     fn occurrences(&self, _: LexicalField, _: &str, _: &mut dyn FnMut(u32, u32)) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    fn frequency(&self, _: LexicalField, _: &str) -> Result<u64, StoreError> {
+        Ok(0)
     }
 
     fn chunk_id(&self, _: u32) -> Option<String> {

@@ -101,6 +101,7 @@ fn answer(
         group_by: params.group_by,
         ranking_mode: params.ranking_mode,
         changed_files: core.git.known(Path::new(root)),
+        history: core.commits.known(Path::new(root)),
         limit: response.limit as usize,
         debug: params.debug,
         now_ms: jiff::Timestamp::now().as_millisecond(),

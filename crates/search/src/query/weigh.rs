@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use super::forms::{FORM_WEIGHT, other_forms};
+use super::stems::stem;
 use super::words::for_each_term;
 
 /// What a word that is not in the table says.
@@ -36,6 +37,8 @@ pub struct WeighedQuery {
     pub title: Weights,
     /// Its first few hundred characters.
     pub opening: Weights,
+    /// The stems of its words.
+    pub stems: Weights,
     /// Paths and file names that it mentions, in order, with `/`.
     pub paths: Vec<String>,
 }
@@ -65,12 +68,19 @@ pub fn weigh(title: &str, text: &str) -> WeighedQuery {
     };
     let opening: String = text.chars().take(OPENING_CHARS).collect();
     let (title, opening) = (only(title), only(&opening));
+    let mut stems = Weights::new();
+    for (word, weight) in &weights {
+        let known: &mut f32 = stems.entry(stem(word).to_owned()).or_default();
+        *known = known.max(*weight);
+    }
     for (word, weight) in weights.clone() {
         for form in other_forms(&word) {
             weights.entry(form).or_insert(weight * FORM_WEIGHT);
         }
     }
-    WeighedQuery { title, opening, paths: mentioned_paths(&text), words: heaviest(weights) }
+    let paths = mentioned_paths(&text);
+    let (words, stems) = (heaviest(weights), heaviest(stems));
+    WeighedQuery { words, title, opening, stems, paths }
 }
 
 #[derive(Default)]

@@ -1,11 +1,16 @@
 //! BM25 over views of the same words: chunks, whole files, paths, the names that files define.
 
-use crate::query::weigh::Weights;
+use std::collections::HashSet;
+
+use crate::query::weigh::{WeighedQuery, Weights};
 use crate::store::{LexicalField, StoreError, WordCounts};
 
 const K1: f32 = 1.2;
 /// A word of the path counts as often in each chunk of the file.
 const PATH_TIMES: f32 = 5.0;
+
+/// The share of what all words could say together that may be left out.
+const LEFT_OUT: f32 = 0.02;
 
 /// Documents of one kind, with their scores so far.
 struct View {
@@ -28,13 +33,18 @@ impl View {
     /// Adds one word with its weight; `times` has each document once.
     fn add(&mut self, weight: f32, times: &[(u32, f32)]) {
         let n_with = times.len() as f32;
-        let rarity = (1.0 + (self.n_documents - n_with + 0.5) / (n_with + 0.5)).max(1.0).ln();
+        let rarity = rarity(self.n_documents, n_with);
         for (document, times) in times {
             let at = *document as usize;
             let length = 1.0 - self.b + self.b * self.lengths[at] / self.average;
             self.scores[at] += weight * rarity * times * (K1 + 1.0) / (times + K1 * length);
         }
     }
+}
+
+/// How much a word says that so many documents have.
+fn rarity(n_documents: f32, n_with: f32) -> f32 {
+    (1.0 + (n_documents - n_with + 0.5) / (n_with + 0.5)).max(1.0).ln()
 }
 
 /// Scores by chunk or by file, as numbered in the table.
@@ -49,20 +59,17 @@ pub(super) struct Scores {
     pub(super) paths: Vec<f32>,
     /// The opening in the names that a file defines.
     pub(super) names: Vec<f32>,
-}
-
-/// Which query a word belongs to, with its weight there.
-pub(super) struct Asked<'a> {
-    pub(super) words: &'a Weights,
-    pub(super) title: &'a Weights,
-    pub(super) opening: &'a Weights,
+    /// Stems in each chunk.
+    pub(super) stem_chunks: Vec<f32>,
+    /// Stems in each file.
+    pub(super) stem_files: Vec<f32>,
 }
 
 /// Counts the words in the files that take part.
 pub(super) fn scores(
     counts: &dyn WordCounts,
     takes_part: &[bool],
-    asked: &Asked<'_>,
+    asked: &WeighedQuery,
 ) -> Result<Scores, StoreError> {
     let table = counts.table();
     let file_of = |chunk: u32| {
@@ -92,13 +99,16 @@ pub(super) fn scores(
     let mut in_chunks = Tally::new(table.chunks.len());
     let (mut in_files, mut in_paths, mut in_names) =
         (Tally::new(n_files), Tally::new(n_files), Tally::new(n_files));
-    for (word, weight) in asked.words {
-        counts.occurrences(LexicalField::Content, word, &mut |chunk, times| {
-            if let Some(file) = file_of(chunk) {
-                in_chunks.add(chunk, times as f32);
-                in_files.add(file, times as f32);
-            }
-        })?;
+    let said = worth_asking(counts, LexicalField::Content, &asked.words)?;
+    for (word, weight) in &asked.words {
+        if said.contains(word.as_str()) {
+            counts.occurrences(LexicalField::Content, word, &mut |chunk, times| {
+                if let Some(file) = file_of(chunk) {
+                    in_chunks.add(chunk, times as f32);
+                    in_files.add(file, times as f32);
+                }
+            })?;
+        }
         counts.occurrences(LexicalField::Path, word, &mut |chunk, times| {
             if let Some(file) = file_of(chunk) {
                 in_chunks.add(chunk, PATH_TIMES * times as f32);
@@ -126,13 +136,75 @@ pub(super) fn scores(
             tally.clear();
         }
     }
+    let (stem_chunks, stem_files) = by_stems(counts, takes_part, asked)?;
     Ok(Scores {
         chunks: chunks.scores,
         title_chunks: title_chunks.scores,
         files: files.scores,
         paths: paths.scores,
         names: names.scores,
+        stem_chunks,
+        stem_files,
     })
+}
+
+/// The words that together say nearly all there is to say. The others are in most chunks: reading where would cost most
+/// of a search.
+fn worth_asking<'a>(
+    counts: &dyn WordCounts,
+    field: LexicalField,
+    words: &'a Weights,
+) -> Result<HashSet<&'a str>, StoreError> {
+    let n_chunks = counts.table().chunks.len() as f32;
+    let mut most: Vec<(f32, &str)> = Vec::with_capacity(words.len());
+    for (word, weight) in words {
+        let n_with = counts.frequency(field, word)? as f32;
+        if n_with > 0.0 {
+            most.push((weight * rarity(n_chunks, n_with), word));
+        }
+    }
+    let mut left = most.iter().map(|(most, _)| most).sum::<f32>() * LEFT_OUT;
+    most.sort_by(|left, right| left.0.total_cmp(&right.0).then_with(|| left.1.cmp(right.1)));
+    let is_said = |(most, _): &(f32, &str)| {
+        left -= most;
+        left < 0.0
+    };
+    Ok(most.into_iter().filter(is_said).map(|(_, word)| word).collect())
+}
+
+/// The stems of the whole query in each chunk and in each file.
+fn by_stems(
+    counts: &dyn WordCounts,
+    takes_part: &[bool],
+    asked: &WeighedQuery,
+) -> Result<(Vec<f32>, Vec<f32>), StoreError> {
+    let table = counts.table();
+    let takes_part = |file: &u32| takes_part[*file as usize];
+    let mut chunk_lengths = vec![-1.0; table.chunks.len()];
+    let mut file_lengths = vec![-1.0_f32; table.paths.len()];
+    for (chunk, length) in table.chunks.iter().zip(&mut chunk_lengths) {
+        let Some(file) = chunk.file.filter(takes_part) else { continue };
+        *length = chunk.stem as f32;
+        let file = &mut file_lengths[file as usize];
+        *file = file.max(0.0) + chunk.stem as f32;
+    }
+    let (mut chunks, mut files) = (View::new(chunk_lengths, 0.75), View::new(file_lengths, 0.75));
+    let (mut in_chunks, mut in_files) = (Tally::new(table.chunks.len()), Tally::new(table.paths.len()));
+    let said = worth_asking(counts, LexicalField::Stem, &asked.stems)?;
+    for (stem, weight) in asked.stems.iter().filter(|(stem, _)| said.contains(stem.as_str())) {
+        counts.occurrences(LexicalField::Stem, stem, &mut |chunk, times| {
+            let file = table.chunks.get(chunk as usize).and_then(|chunk| chunk.file).filter(takes_part);
+            if let Some(file) = file {
+                in_chunks.add(chunk, times as f32);
+                in_files.add(file, times as f32);
+            }
+        })?;
+        chunks.add(*weight, in_chunks.all());
+        files.add(*weight, in_files.all());
+        in_chunks.clear();
+        in_files.clear();
+    }
+    Ok((chunks.scores, files.scores))
 }
 
 /// How often a word stands in each document that has it.

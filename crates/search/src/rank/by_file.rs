@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use super::candidates::{Candidate, Passes};
+use super::channel::ChannelWeights;
 use super::files;
 use super::filter::Filter;
+use crate::history::HistoryWords;
 use crate::query::weigh::WeighedQuery;
 use crate::request::SearchError;
 use crate::store::GenerationReader;
@@ -19,13 +21,17 @@ pub(super) fn candidates(
     query: &WeighedQuery,
     passes: &Passes,
     filter: &Filter,
+    history: Option<&HistoryWords>,
     limit: usize,
 ) -> Result<Vec<Candidate>, SearchError> {
     let counts = reader.words()?;
     let paths = &counts.table().paths;
-    let takes_part: Vec<bool> = paths.iter().map(|path| filter.allows_path(path)).collect();
+    let kinds = &counts.table().kinds;
+    let takes_part: Vec<bool> =
+        paths.iter().zip(kinds).map(|(path, kind)| filter.allows_path(path, kind.category)).collect();
     let near = near(reader, passes, limit, paths)?;
-    let ranked = files::ranked(&*counts, query, &takes_part, &near, limit)?;
+    let scored = files::scored(&*counts, query, &takes_part, near, history)?;
+    let ranked = files::ranked(&*counts, &scored, &ChannelWeights::TEXT, limit);
     let mut worth: HashMap<String, (f64, usize)> = HashMap::new();
     let mut ids = Vec::new();
     for (place, file) in ranked.iter().enumerate() {

@@ -4,13 +4,12 @@
 
 use std::collections::HashMap;
 
-use super::bm25::{self, Asked};
-use super::category::{self, Category};
+use super::bm25;
+use super::channel::{Channel, ChannelWeights, N_CHANNELS};
+use crate::history::HistoryWords;
 use crate::query::weigh::WeighedQuery;
 use crate::store::{StoreError, WordCounts};
 
-/// What a file is that is seldom meant.
-const DEMOTED: f32 = 0.5;
 /// A file's score in the chunk views is the mean of so many of its best chunks.
 const BEST_CHUNKS: usize = 3;
 /// Others of the folder that speak for a file.
@@ -25,33 +24,76 @@ pub(super) struct RankedFile {
     pub(super) chunks: Vec<(u32, f32)>,
 }
 
-/// The best files for a query, best first; ties by path. `near` is what vectors say of each, or nothing.
-pub(super) fn ranked(
+/// What is known of every file for one query.
+pub(super) struct Scored {
+    /// Of each channel but the neighbours the files' scores, the best 1.
+    pub(super) channels: [Vec<f32>; N_CHANNELS],
+    /// The best chunks of each file.
+    best: Vec<Vec<(u32, f32)>>,
+}
+
+/// Scores every file. `near` is what vectors say of each, or nothing.
+pub(super) fn scored(
     counts: &dyn WordCounts,
     query: &WeighedQuery,
     takes_part: &[bool],
-    near: &[f32],
-    limit: usize,
-) -> Result<Vec<RankedFile>, StoreError> {
-    let table = counts.table();
-    let asked = Asked { words: &query.words, title: &query.title, opening: &query.opening };
-    let scores = bm25::scores(counts, takes_part, &asked)?;
+    near: Vec<f32>,
+    history: Option<&HistoryWords>,
+) -> Result<Scored, StoreError> {
+    let paths = &counts.table().paths;
+    let scores = bm25::scores(counts, takes_part, query)?;
     let best = best_chunks(counts, &scores.chunks);
-    let by_chunk = means(&best);
-    let by_title = means(&best_chunks(counts, &scores.title_chunks));
+    let of_history = |found: HashMap<&str, f32>| {
+        let score = |(path, takes): (&String, &bool)| match takes {
+            true => found.get(path.as_str()).copied().unwrap_or_default(),
+            false => 0.0,
+        };
+        paths.iter().zip(takes_part).map(score).collect()
+    };
+    let mut channels: [Vec<f32>; N_CHANNELS] = std::array::from_fn(|_| Vec::new());
+    let mut set = |channel: Channel, scores: Vec<f32>| channels[channel as usize] = normalised(scores);
+    set(Channel::Chunks, means(&best));
+    set(Channel::Files, scores.files);
+    set(Channel::Title, means(&best_chunks(counts, &scores.title_chunks)));
+    set(Channel::Paths, scores.paths);
+    set(Channel::Mentioned, mentioned(&query.paths, paths, takes_part));
+    set(Channel::Names, scores.names);
+    set(Channel::StemChunks, means(&best_chunks(counts, &scores.stem_chunks)));
+    set(Channel::StemFiles, scores.stem_files);
+    if let Some(history) = history.filter(|history| !history.is_empty()) {
+        set(Channel::Commits, of_history(history.by_commit(&query.words)));
+        set(Channel::Messages, of_history(history.by_file(&query.title)));
+    }
+    channels[Channel::Near as usize] = near;
+    Ok(Scored { channels, best })
+}
+
+/// The best files, best first; ties by path.
+pub(super) fn ranked(
+    counts: &dyn WordCounts,
+    scored: &Scored,
+    weights: &ChannelWeights,
+    limit: usize,
+) -> Vec<RankedFile> {
+    let table = counts.table();
+    let best = &scored.best;
     let mut total = vec![0.0_f32; table.paths.len()];
-    let mentioned = mentioned(&query.paths, &table.paths, takes_part);
-    for list in [&by_chunk, &scores.files, &by_title, &scores.paths, &mentioned, &scores.names] {
-        add_normalised(&mut total, list);
+    for channel in Channel::ALL {
+        let weight = weights.of(channel);
+        for (total, score) in total.iter_mut().zip(&scored.channels[channel as usize]) {
+            *total += weight * score;
+        }
     }
-    for (score, near) in total.iter_mut().zip(near) {
-        *score += near;
+    for (score, kind) in total.iter_mut().zip(&table.kinds) {
+        *score *= kind.standing;
     }
-    for (score, path) in total.iter_mut().zip(&table.paths) {
-        *score *= standing(path);
+    let weight = weights.of(Channel::Neighbours);
+    if weight > 0.0 {
+        let neighbours = normalised(neighbours(&total, &table.paths));
+        for (total, score) in total.iter_mut().zip(neighbours) {
+            *total += weight * score;
+        }
     }
-    let neighbours = neighbours(&total, &table.paths);
-    add_normalised(&mut total, &neighbours);
     let mut order: Vec<u32> = (0u32..).take(total.len()).collect();
     order.retain(|file| total[*file as usize] > 0.0 && !best[*file as usize].is_empty());
     order.sort_by(|left, right| {
@@ -66,7 +108,7 @@ pub(super) fn ranked(
         let chunks = chunks.iter().map(|(chunk, score)| (*chunk, score / top)).collect();
         RankedFile { score: total[file as usize], file, chunks }
     });
-    Ok(ranked.collect())
+    ranked.collect()
 }
 
 /// The best chunks of each file, best first.
@@ -91,13 +133,12 @@ fn means(best: &[Vec<(u32, f32)>]) -> Vec<f32> {
         .collect()
 }
 
-fn add_normalised(total: &mut [f32], scores: &[f32]) {
+fn normalised(mut scores: Vec<f32>) -> Vec<f32> {
     let best = scores.iter().copied().fold(0.0_f32, f32::max);
     if best > 0.0 {
-        for (total, score) in total.iter_mut().zip(scores) {
-            *total += score / best;
-        }
+        scores.iter_mut().for_each(|score| *score /= best);
     }
+    scores
 }
 
 /// Files that the text names: those that share the longest end with a mentioned path, the first mentioned best.
@@ -121,33 +162,6 @@ fn mentioned(paths: &[String], files: &[String], takes_part: &[bool]) -> Vec<f32
         }
     }
     scores
-}
-
-/// What a file is worth before anything is asked.
-fn standing(path: &str) -> f32 {
-    let lower = path.to_ascii_lowercase();
-    let seldom = [
-        "example",
-        "examples",
-        "demo",
-        "demos",
-        "sample",
-        "samples",
-        "scripts",
-        "bench",
-        "benches",
-        "benchmark",
-        "benchmarks",
-        "fixtures",
-        "vendor",
-        "third_party",
-        "playground",
-    ];
-    let in_folder = lower
-        .rsplit_once('/')
-        .is_some_and(|(folders, _)| folders.split('/').any(|folder| seldom.contains(&folder)));
-    let generated = category::of(path) == Category::Generated || lower.ends_with(".d.ts");
-    if in_folder || generated || !category::is_source(&lower) { DEMOTED } else { 1.0 }
 }
 
 /// The mean of the best others of the folder.

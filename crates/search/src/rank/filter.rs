@@ -4,7 +4,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde_json::{Value, json};
 
 use super::candidates::Candidate;
-use super::category;
+use crate::paths::{self, Category};
 use crate::query::Operators;
 use crate::request::SearchRequest;
 use crate::store::Chunk;
@@ -75,6 +75,12 @@ impl Filter {
             || !self.operators.must.is_empty()
     }
 
+    /// Says whether it depends on what a chunk holds, and not on its path alone.
+    pub(super) fn looks_into_chunks(&self) -> bool {
+        let Operators { lang, must, exclude, .. } = &self.operators;
+        !(lang.is_empty() && must.is_empty() && exclude.is_empty())
+    }
+
     pub(super) fn apply(&self, candidates: Vec<Candidate>) -> (Vec<Candidate>, Removed) {
         let mut removed = Removed::default();
         let kept = candidates
@@ -91,18 +97,18 @@ impl Filter {
     }
 
     /// Says whether files at this path may answer at all.
-    pub(super) fn allows_path(&self, path: &str) -> bool {
-        self.step_against_path(path).is_none()
+    pub(super) fn allows_path(&self, path: &str, category: Category) -> bool {
+        self.step_against_path(path, category).is_none()
     }
 
-    fn step_against_path(&self, path: &str) -> Option<Step> {
+    fn step_against_path(&self, path: &str, category: Category) -> Option<Step> {
         let matches = |matcher: &Gitignore| matcher.matched_path_or_any_parents(path, false).is_ignore();
         let is_below = |below: &String| {
             path == below || path.strip_prefix(below.as_str()).is_some_and(|rest| rest.starts_with('/'))
         };
         if !self.below.as_ref().is_none_or(is_below) {
             Some(|removed| &mut removed.below)
-        } else if !category::of(path).is_in(self.scope) {
+        } else if !category.is_in(self.scope) {
             Some(|removed| &mut removed.scope)
         } else if !self.path.as_ref().is_none_or(matches) {
             Some(|removed| &mut removed.path)
@@ -121,7 +127,7 @@ impl Filter {
                 || path.contains(term.as_str())
                 || chunk.symbol_label.as_deref().is_some_and(|label| label.contains(term.as_str()))
         };
-        if let Some(step) = self.step_against_path(path) {
+        if let Some(step) = self.step_against_path(path, paths::category(path)) {
             Some(step)
         } else if !self.operators.lang.is_empty()
             && !self.operators.lang.iter().any(|lang| is_language(lang, chunk))

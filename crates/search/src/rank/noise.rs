@@ -44,9 +44,9 @@ pub(super) fn of(files: &[String]) -> Option<NoiseMitigation> {
 
 /// Generated before tests before fixtures before docs.
 fn noise_of(path: &str) -> &'static str {
-    use super::category::{Category, of};
+    use crate::paths::{Category, category};
     let fixture = path.split('/').any(|part| matches!(part, "fixtures" | "__fixtures__" | "testdata"));
-    match of(path) {
+    match category(path) {
         Category::Generated => "generated",
         Category::Tests => "tests",
         _ if fixture => "fixtures",

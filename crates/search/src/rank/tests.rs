@@ -55,6 +55,7 @@ fn request(query: &str) -> SearchRequest {
         group_by: GroupBy::Symbol,
         ranking_mode: RankingMode::Default,
         changed_files: BTreeSet::new(),
+        history: None,
         limit: 10,
         debug: false,
         now_ms: i64::MAX / 2,
@@ -151,6 +152,16 @@ fn a_file_that_an_issue_mentions_comes_before_its_namesakes() {
     let library = library(&[("a/io/reader.py", text), ("b/net/reader.py", text), ("c/io/writer.py", text)]);
     let issue = "Loading a file fails when it is opened twice\nFile \"/home/me/site-packages/b/net/reader.py\", line 2, in load";
     assert_eq!(files(&run(&library, &request(issue)))[0], "b/net/reader.py");
+}
+
+#[test]
+fn the_lead_of_the_first_file_is_told() {
+    let text = "def load(path):\n    return open(path)\n";
+    let lead = |files: &[(&str, &str)], query: &str| run(&library(files), &request(query)).lead;
+    let issue = "how is a file loaded from a path";
+    assert_eq!(lead(&[("a.py", text)], issue), Some(1.0), "there is no other");
+    assert_eq!(lead(&[("one.py", text), ("two.py", text)], issue), Some(0.0), "they are equal");
+    assert_eq!(lead(&[("a.py", text)], "load"), None, "a name is not ranked by file");
 }
 
 #[test]

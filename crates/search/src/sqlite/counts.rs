@@ -8,7 +8,7 @@ use tantivy::{DocSet as _, Searcher, TERMINATED, Term};
 
 use super::lexical::{Fields, lexical_error, split_place};
 use super::memory::Memory;
-use crate::store::{ChunkWords, LexicalField, StoreError, WordCounts, WordTable};
+use crate::store::{ChunkWords, LexicalField, PathKind, StoreError, WordCounts, WordTable};
 
 /// The numbers of a snapshot; made once for each.
 pub(super) struct Numbers {
@@ -27,13 +27,14 @@ impl Numbers {
             numbers.bases.push(u32::try_from(numbers.places.len()).unwrap_or(u32::MAX));
             let places = segment.fast_fields().u64("place").map_err(lexical_error)?;
             let norms = |field| segment.get_fieldnorms_reader(field).map_err(lexical_error);
-            let (symbol, path, content) =
-                (norms(fields.symbol)?, norms(fields.path)?, norms(fields.content)?);
+            let (symbol, path) = (norms(fields.symbol)?, norms(fields.path)?);
+            let (content, stem) = (norms(fields.content)?, norms(fields.stem)?);
             for doc in 0..segment.max_doc() {
                 let (id, at) = split_place(places.first(doc).unwrap_or_default());
                 let entry = memory.files.get(&id).filter(|_| !segment.is_deleted(doc));
                 let file = entry.map(|entry| {
                     *files.entry(id).or_insert_with(|| {
+                        numbers.table.kinds.push(PathKind::of(&entry.path));
                         numbers.table.paths.push(entry.path.clone());
                         u32::try_from(numbers.table.paths.len() - 1).unwrap_or(u32::MAX)
                     })
@@ -44,6 +45,7 @@ impl Numbers {
                     symbol: symbol.fieldnorm(doc),
                     path: path.fieldnorm(doc),
                     content: content.fieldnorm(doc),
+                    stem: stem.fieldnorm(doc),
                 });
             }
         }
@@ -85,6 +87,11 @@ impl WordCounts for Counts {
             }
         }
         Ok(())
+    }
+
+    fn frequency(&self, field: LexicalField, word: &str) -> Result<u64, StoreError> {
+        let term = Term::from_field_text(self.fields.of(field), word);
+        self.searcher.doc_freq(&term).map_err(lexical_error)
     }
 
     fn chunk_id(&self, chunk: u32) -> Option<String> {

@@ -24,7 +24,7 @@ use super::schema::{meta, store_error};
 use crate::store::{Chunk, LexicalField, LexicalTerm, StoreError, Symbol};
 
 /// Changes with the fields or the tokens: an index with another one is built anew.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 /// A whole project is worth two threads; a few files are not.
 const BUILD_THREADS: usize = 2;
 const FOLLOW_THREADS: usize = 1;
@@ -38,6 +38,7 @@ pub(super) struct Fields {
     pub(super) symbol: Field,
     pub(super) path: Field,
     pub(super) content: Field,
+    pub(super) stem: Field,
     /// The file's id, to delete by.
     file: Field,
     /// The file's id and the chunk's number in one.
@@ -50,6 +51,7 @@ impl Fields {
             LexicalField::Symbol => self.symbol,
             LexicalField::Path => self.path,
             LexicalField::Content => self.content,
+            LexicalField::Stem => self.stem,
         }
     }
 }
@@ -246,11 +248,12 @@ impl LexicalWriter {
         chunks: Vec<Chunk>,
         symbols: &[Symbol],
     ) -> Result<(), StoreError> {
-        let Fields { symbol, path: path_field, content, file: file_field, place } = self.fields;
+        let Fields { symbol, path: path_field, content, stem, file: file_field, place } = self.fields;
         for (at, chunk) in chunks.into_iter().enumerate() {
             let mut document = TantivyDocument::default();
             document.add_text(symbol, labels(&chunk, symbols));
             document.add_text(path_field, path);
+            document.add_text(stem, &chunk.content);
             document.add_text(content, chunk.content);
             document.add_u64(file_field, file.unsigned_abs());
             document.add_u64(place, join_place(file, at));
@@ -362,14 +365,18 @@ fn for_each_file(
 
 fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
-    let indexing = TextFieldIndexing::default()
-        .set_tokenizer(tokens::NAME)
-        .set_index_option(IndexRecordOption::WithFreqs);
-    let text = TextOptions::default().set_indexing_options(indexing);
+    let indexed_by = |tokenizer| {
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer(tokenizer)
+            .set_index_option(IndexRecordOption::WithFreqs);
+        TextOptions::default().set_indexing_options(indexing)
+    };
+    let text = indexed_by(tokens::NAME);
     let fields = Fields {
         symbol: builder.add_text_field("symbol", text.clone()),
         path: builder.add_text_field("path", text.clone()),
         content: builder.add_text_field("content", text),
+        stem: builder.add_text_field("stem", indexed_by(tokens::STEMS)),
         file: builder.add_u64_field("file", INDEXED),
         place: builder.add_u64_field("place", NumericOptions::default().set_fast()),
     };

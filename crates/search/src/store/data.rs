@@ -266,6 +266,8 @@ pub enum LexicalField {
     Path,
     /// Text.
     Content,
+    /// Stems of the text's words (see `query::stems`).
+    Stem,
 }
 
 /// One weighted term of a lexical query, already split and lower-cased by `query`.

@@ -3,20 +3,27 @@
 use tantivy::Index;
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
 
+use crate::query::stems::stem;
 use crate::query::words::Words;
 
 /// The tokenizer's name in the index.
 pub(super) const NAME: &str = "code";
+/// The one that gives stems.
+pub(super) const STEMS: &str = "stems";
 
 pub(super) fn register(index: &Index) {
-    index.tokenizers().register(NAME, TextAnalyzer::from(CodeTokenizer));
+    index.tokenizers().register(NAME, TextAnalyzer::from(CodeTokenizer { stems: false }));
+    index.tokenizers().register(STEMS, TextAnalyzer::from(CodeTokenizer { stems: true }));
 }
 
 #[derive(Clone)]
-struct CodeTokenizer;
+struct CodeTokenizer {
+    stems: bool,
+}
 
 struct CodeTokens<'a> {
     words: Words<'a>,
+    stems: bool,
     token: Token,
 }
 
@@ -24,7 +31,8 @@ impl Tokenizer for CodeTokenizer {
     type TokenStream<'a> = CodeTokens<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> CodeTokens<'a> {
-        CodeTokens { words: Words::new(text, true), token: Token { position: 0, ..Token::default() } }
+        let token = Token { position: 0, ..Token::default() };
+        CodeTokens { words: Words::new(text, !self.stems), stems: self.stems, token }
     }
 }
 
@@ -32,7 +40,14 @@ impl TokenStream for CodeTokens<'_> {
     fn advance(&mut self) -> bool {
         // Positions are not indexed; tantivy only wants them not to run backwards.
         self.token.position = self.token.position.wrapping_add(1);
-        self.words.next(&mut self.token.text)
+        if !self.words.next(&mut self.token.text) {
+            return false;
+        }
+        if self.stems {
+            let length = stem(&self.token.text).len();
+            self.token.text.truncate(length);
+        }
+        true
     }
 
     fn token(&self) -> &Token {

@@ -1,4 +1,4 @@
-//! What sort of file a path is, and what that is worth in each scope.
+//! What sort of file a path is, what that is worth in each scope, and how often such a file is meant at all.
 
 use std::path::Path;
 
@@ -6,19 +6,27 @@ use chartroom_protocol::index::SearchScope;
 
 use crate::symbols::Language;
 
+/// The sort of a file, by its path alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Category {
+pub enum Category {
+    /// Prose about the code.
     Docs,
+    /// Tests and what they need.
     Tests,
+    /// Written by a program.
     Generated,
+    /// Where a program begins.
     Entrypoint,
+    /// Below a folder `core`.
     Core,
+    /// Below a folder `src`.
     SrcRuntime,
+    /// Anything else.
     Neutral,
 }
 
-/// The first that matches.
-pub(super) fn of(path: &str) -> Category {
+/// The first category that matches.
+pub fn category(path: &str) -> Category {
     let lower = path.to_ascii_lowercase();
     let segments: Vec<&str> = lower.split('/').collect();
     let (name, folders) = segments.split_last().map_or(("", &[][..]), |(name, folders)| (*name, folders));
@@ -76,13 +84,54 @@ fn is_test_name(path: &str) -> bool {
 }
 
 /// Says whether a file holds a program, and not prose, data or style.
-pub(super) fn is_source(path: &str) -> bool {
+pub fn is_source(path: &str) -> bool {
     let other = ["markdown", "rst", "asciidoc", "text", "jupyter", "html", "css", "toml", "yaml"];
     Language::of(Path::new(path)).is_some_and(|language| !other.contains(&language.name()))
 }
 
+/// What a file is worth that is seldom meant.
+const DEMOTED: f32 = 0.5;
+
+/// Folders whose files are seldom meant.
+const SELDOM: &[&str] = &[
+    "bench",
+    "benches",
+    "benchmark",
+    "benchmarks",
+    "demo",
+    "demos",
+    "example",
+    "examples",
+    "fixtures",
+    "playground",
+    "sample",
+    "samples",
+    "scripts",
+    "single_include",
+    "third_party",
+    "vendor",
+];
+
+/// What a file is worth before anything is asked.
+pub fn standing(path: &str) -> f32 {
+    let lower = path.to_ascii_lowercase();
+    let (folders, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
+    let in_folder = folders.split('/').any(|folder| SELDOM.contains(&folder));
+    // All of a library in one file, made for those who copy it.
+    let is_copy = name.contains("amalgamated") || name.contains("amalgamation");
+    let generated = category(path) == Category::Generated || name.ends_with(".d.ts") || is_copy;
+    if in_folder || generated || !is_source(&lower) { DEMOTED } else { 1.0 }
+}
+
+/// Says whether a file is one that a search in the default scope is for: a program, no test, nothing generated.
+pub fn is_searched(path: &str) -> bool {
+    is_source(&path.to_ascii_lowercase())
+        && !matches!(category(path), Category::Docs | Category::Tests | Category::Generated)
+}
+
 impl Category {
-    pub(super) fn is_in(self, scope: SearchScope) -> bool {
+    /// Says whether a search in this scope is for it.
+    pub fn is_in(self, scope: SearchScope) -> bool {
         let prose = matches!(self, Self::Docs | Self::Tests);
         match scope {
             SearchScope::Runtime => !prose,
@@ -93,7 +142,7 @@ impl Category {
 
     /// The reference's, but for entry points: there they were worth 1.4, which put a `main` before the definition
     /// that was asked for.
-    pub(super) fn multiplier(self, scope: SearchScope) -> f64 {
+    pub fn multiplier(self, scope: SearchScope) -> f64 {
         match (scope, self) {
             (SearchScope::Runtime, Self::Entrypoint) => 1.10,
             (SearchScope::Runtime, Self::Core) => 1.10,
@@ -118,7 +167,7 @@ impl Category {
 
 #[cfg(test)]
 mod tests {
-    use super::{Category, of};
+    use super::{Category, category, standing};
 
     #[test]
     fn paths_have_a_category() {
@@ -134,7 +183,21 @@ mod tests {
             ("src/a.rs", Category::SrcRuntime),
             ("lib/a.rb", Category::Neutral),
         ] {
-            assert_eq!(of(path), expected, "{path}");
+            assert_eq!(category(path), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn what_is_seldom_meant_is_worth_less() {
+        for path in [
+            "examples/a.rs",
+            "single_include/all.hpp",
+            "extras/lib_amalgamated.cpp",
+            "types/a.d.ts",
+            "a.json",
+        ] {
+            assert!(standing(path) < 1.0, "{path}");
+        }
+        assert_eq!(standing("src/example.rs"), 1.0);
     }
 }

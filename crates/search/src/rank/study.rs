@@ -1,0 +1,66 @@
+//! Every file's scores for a text, channel by channel: what weights are chosen from.
+
+use super::channel::{ChannelWeights, N_CHANNELS};
+use super::filter::Filter;
+use super::{files, title};
+use crate::query::operators;
+use crate::query::weigh::weigh;
+use crate::request::{SearchError, SearchRequest};
+use crate::store::{GenerationReader, PathKind, WordCounts};
+
+/// One file that takes part.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudiedFile {
+    /// Below the root.
+    pub path: String,
+    /// What it is worth before anything is asked.
+    pub standing: f32,
+    /// Its score in each channel; that of the neighbours follows from the others and is 0 here.
+    pub channels: [f32; N_CHANNELS],
+}
+
+/// The files in the order of each of several weights, at most `limit`.
+pub fn rankings(
+    reader: &dyn GenerationReader,
+    request: &SearchRequest,
+    weights: &[ChannelWeights],
+    limit: usize,
+) -> Result<Vec<Vec<String>>, SearchError> {
+    let (counts, scored) = scores(reader, request)?;
+    let path = |file: &files::RankedFile| counts.table().paths[file.file as usize].clone();
+    let ranked = |weights| files::ranked(&*counts, &scored, weights, limit).iter().map(path).collect();
+    Ok(weights.iter().map(ranked).collect())
+}
+
+fn scores(
+    reader: &dyn GenerationReader,
+    request: &SearchRequest,
+) -> Result<(Box<dyn WordCounts>, files::Scored), SearchError> {
+    let parsed = operators::parse(&request.query);
+    let (filter, _) = Filter::new(request, &parsed.operators);
+    let query = weigh(&title(&request.query), &parsed.text);
+    let counts = reader.words()?;
+    let table = counts.table();
+    let allows = |(path, kind): (&String, &PathKind)| filter.allows_path(path, kind.category);
+    let takes_part: Vec<bool> = table.paths.iter().zip(&table.kinds).map(allows).collect();
+    let scored = files::scored(&*counts, &query, &takes_part, Vec::new(), request.history.as_deref())?;
+    Ok((counts, scored))
+}
+
+/// The files that have any score.
+pub fn study(
+    reader: &dyn GenerationReader,
+    request: &SearchRequest,
+) -> Result<Vec<StudiedFile>, SearchError> {
+    let (counts, scored) = scores(reader, request)?;
+    let paths = &counts.table().paths;
+    let of = |at: usize| -> [f32; N_CHANNELS] {
+        std::array::from_fn(|channel| scored.channels[channel].get(at).copied().unwrap_or_default())
+    };
+    let studied = paths.iter().enumerate().map(|(at, path)| StudiedFile {
+        path: path.clone(),
+        standing: counts.table().kinds[at].standing,
+        channels: of(at),
+    });
+    Ok(studied.filter(|file| file.channels.iter().any(|score| *score > 0.0)).collect())
+}
