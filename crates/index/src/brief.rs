@@ -100,11 +100,24 @@ pub fn calls(graph: &CallGraphResponse) -> String {
     for edge in &graph.edges {
         let (from, to) = (name(&edge.src_symbol_id), name(&edge.dst_symbol_id));
         let (file, line) = (&edge.site.file, edge.site.start_line);
-        text.push_str(&format!("{from} -> {to}  at {file}:{line}  {:.2}\n", edge.confidence));
+        let perhaps = if edge.confidence < 0.8 { " perhaps" } else { "" };
+        text.push_str(&format!("{from} -> {to}  at {file}:{line}  {:.2}{perhaps}\n", edge.confidence));
     }
-    if graph.edges.is_empty() {
+    let (n_shown, total) = (graph.edges.len() as u64, graph.total_edge_count);
+    let next = u64::from(graph.offset) + n_shown;
+    if n_shown == 0 {
         let of = graph.nodes.first().map(|node| format!(" of {}", name(&node.symbol_id)));
-        text.push_str(&format!("no calls known{}\n", of.unwrap_or_default()));
+        let of = of.unwrap_or_default();
+        let is_own = |id: &Option<String>| id.as_deref() == Some(graph.symbol_ref.symbol_id.as_str());
+        let n_open = graph.notes.iter().filter(|note| is_own(&note.symbol_id)).count();
+        let open = match n_open {
+            0 => String::new(),
+            _ => format!("; {n_open} in it mean nothing that is in the index"),
+        };
+        text.push_str(&format!("no calls known{of}{open}\n"));
+    } else if total > n_shown {
+        let rest = if next < total { format!("; offset {next} gives the next") } else { String::new() };
+        text.push_str(&format!("{n_shown} of {total}{rest}\n"));
     }
     text
 }

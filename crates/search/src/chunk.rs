@@ -56,7 +56,13 @@ pub fn parse_file_with(parser: &dyn Parser, path: &str, text: &str) -> ParsedFil
     let unparsed = extracted.is_err();
     let (pieces, extracted) = match extracted.ok().flatten() {
         Some(extracted) => (cut::by_definitions(&lines, &extracted.symbols), extracted),
-        None => (prose::split(&lines, language), symbols::Extracted::default()),
+        None => {
+            let package = symbols::manifest::package(path, text);
+            let extracted = symbols::Extracted { package, ..symbols::Extracted::default() };
+            // What only says where packages lie is not for searches.
+            let pieces = if language.is_manifest() { Vec::new() } else { prose::split(&lines, language) };
+            (pieces, extracted)
+        }
     };
     let mut seen = HashMap::new();
     let chunks = pieces

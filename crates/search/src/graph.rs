@@ -5,9 +5,13 @@
 //! a confidence that says how it was decided.
 
 pub(crate) mod facts;
-mod modules;
+mod infer;
+pub(crate) mod lookup;
+mod names;
+pub(crate) mod project;
 pub(crate) mod resolve;
 mod traverse;
+mod types;
 
-pub use crate::symbols::{Import, Reference};
+pub use crate::symbols::{Binding, Import, Reference, Use};
 pub use traverse::{Direction, Neighbourhood, traverse};

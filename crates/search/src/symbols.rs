@@ -3,10 +3,15 @@
 //! `extract` reads one file with tree-sitter and also collects what it refers to (calls and imports), because both
 //! come out of the same walk over the tree. `Language::of` says which language a path is written in.
 
+mod bind;
+pub(crate) mod chain;
 pub(crate) mod grammar;
 mod imports;
 pub mod languages;
+pub(crate) mod manifest;
 mod references;
+mod text;
+mod tokens;
 mod walk;
 
 #[cfg(test)]
@@ -15,7 +20,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub use languages::Language;
-pub use references::{Import, Reference};
+pub use references::{Binding, Import, Reference, Use};
 pub use walk::{Extracted, PARSE_BUDGET, extract};
 
 /// Lines of a file, 1-based and inclusive.

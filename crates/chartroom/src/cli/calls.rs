@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use chartroom_index::brief;
-use chartroom_protocol::index::{CallDirection, CallGraphParams, IndexStatus, ResolveMode, SymbolRef};
+use chartroom_protocol::index::{
+    CallDirection, CallGraphParams, FileOutlineResponse, IndexStatus, ResolveMode, SymbolRef,
+};
 
 use super::index::{open, print_json};
 use super::outline;
@@ -25,6 +27,9 @@ pub struct Args {
     /// At most so many calls
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
+    /// Leave out so many calls at the beginning
+    #[arg(long, default_value_t = 0)]
+    offset: u32,
     /// Print the tool's envelope
     #[arg(long)]
     json: bool,
@@ -57,7 +62,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
             if args.json {
                 print_json(&found)?;
             } else {
-                answer(&format!("{}\n", found.message.as_deref().unwrap_or("no such symbol")))?;
+                answer(&unclear(args, &found))?;
             }
             return Ok(Outcome::NotOk);
         };
@@ -77,6 +82,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
             depth: Some(args.depth),
             limit: args.limit,
             detail: Default::default(),
+            offset: (args.offset > 0).then_some(args.offset),
         };
         let graph = service.call_graph(params).await.map_err(|error| Failure::impossible(error.0))?;
         if args.json {
@@ -86,4 +92,26 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
         }
         Ok(if graph.status == IndexStatus::Ok { Outcome::Done } else { Outcome::NotOk })
     })
+}
+
+/// Which symbols can be meant, with what takes each of them.
+fn unclear(args: &Args, found: &FileOutlineResponse) -> String {
+    let symbols = found.outline.iter().flat_map(|outline| &outline.symbols);
+    let list: String = symbols
+        .map(|symbol| {
+            format!(
+                "  {}  {} ({}-{})\n",
+                symbol.symbol_id, symbol.symbol_label, symbol.span.start_line, symbol.span.end_line
+            )
+        })
+        .collect();
+    if list.is_empty() {
+        return format!("{}\n", found.message.as_deref().unwrap_or("no such symbol"));
+    }
+    format!(
+        "{} means several symbols of {}; ask with one of their ids, `chartroom calls {} ID`:\n{list}",
+        args.symbol,
+        found.file,
+        args.file.display()
+    )
 }

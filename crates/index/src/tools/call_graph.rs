@@ -16,6 +16,9 @@ use crate::core::ReadContext;
 use chartroom_search::store::{self, EdgeKind, GenerationReader, NoteKind, StoreError, Symbol};
 use chartroom_search::symbols::Language;
 
+/// From where on an edge is said before those that only may be.
+const SURE: f32 = 0.8;
+
 /// Answers from the index; never syncs.
 pub(crate) fn call_graph(
     context: ReadContext<'_>,
@@ -149,10 +152,12 @@ fn walk(
     params: &CallGraphParams,
     response: &mut CallGraphResponse,
 ) -> Result<(), StoreError> {
-    let limit = response.limit as usize;
+    let (offset, limit) = (params.offset.unwrap_or(0) as usize, response.limit as usize);
     let mut nodes = BTreeMap::from([(start.symbol_id.clone(), start.clone())]);
     let mut seen = BTreeSet::new();
-    let mut frontier = vec![start.symbol_id];
+    let mut frontier = vec![start.symbol_id.clone()];
+    let mut seen_nodes = BTreeSet::from([start.symbol_id.clone()]);
+    let mut total = 0;
     for _ in 0..response.depth {
         let mut next = BTreeSet::new();
         for symbol_id in &frontier {
@@ -163,6 +168,8 @@ fn walk(
             if matches!(params.direction, CallDirection::Callees | CallDirection::Both) {
                 edges.extend(reader.callees(symbol_id)?);
             }
+            // What is sure is not pushed out of an answer by what only may be.
+            edges.sort_by_key(|edge| edge.confidence < SURE);
             for edge in edges {
                 let key = (
                     edge.src_symbol_id.clone(),
@@ -170,22 +177,37 @@ fn walk(
                     edge.site_file.clone(),
                     edge.site_line,
                 );
-                if response.edges.len() >= limit || !seen.insert(key) {
+                if !seen.insert(key) {
+                    continue;
+                }
+                total += 1;
+                if total > offset + limit {
                     continue;
                 }
                 for end in [&edge.src_symbol_id, &edge.dst_symbol_id] {
-                    if !nodes.contains_key(end)
+                    let is_new = seen_nodes.insert(end.clone());
+                    if is_new {
+                        next.insert(end.clone());
+                    }
+                    if total > offset
+                        && !nodes.contains_key(end)
                         && let Some(symbol) = reader.symbol(end)?
                     {
                         nodes.insert(end.clone(), symbol);
-                        next.insert(end.clone());
                     }
                 }
-                response.edges.push(call_edge(edge));
+                if total > offset {
+                    response.edges.push(call_edge(edge));
+                }
             }
         }
         frontier = next.into_iter().collect();
+        // The next step is not looked at when this one has filled the answer.
+        if total > offset + limit {
+            break;
+        }
     }
+    response.total_edge_count = total as u64;
     let files: BTreeSet<&String> = nodes.values().map(|symbol| &symbol.rel_path).collect();
     let mut notes = Vec::new();
     for file in files {
@@ -232,6 +254,7 @@ fn call_edge(edge: store::CallEdge) -> CallEdge {
             EdgeKind::Call => CallKind::Call,
             EdgeKind::Import => CallKind::Import,
             EdgeKind::Dynamic => CallKind::Dynamic,
+            EdgeKind::Implements => CallKind::Implements,
         },
         site: CallSite { file: edge.site_file, start_line: edge.site_line },
         confidence: (f64::from(edge.confidence) * 100.0).round() / 100.0,
@@ -271,6 +294,8 @@ fn empty(params: &CallGraphParams, codebase_path: Option<String>) -> CallGraphRe
         limit: params.limit.unwrap_or(CallGraphParams::DEFAULT_LIMIT),
         nodes: Vec::new(),
         edges: Vec::new(),
+        total_edge_count: 0,
+        offset: params.offset.unwrap_or(0),
         notes: Vec::new(),
         warnings: Vec::new(),
         notes_truncated: false,

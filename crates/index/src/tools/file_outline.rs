@@ -91,7 +91,17 @@ pub(crate) fn outline(
             response.message = match symbols.len() {
                 0 => Some(format!("No such symbol in '{file}'.")),
                 1 => None,
-                found => Some(format!("{found} symbols match in '{file}'; ask again with symbolIdExact.")),
+                found => {
+                    let list: Vec<String> = symbols
+                        .iter()
+                        .take(FileOutlineParams::DEFAULT_LIMIT as usize)
+                        .map(|symbol| {
+                            format!("{} is {} at {}", symbol.symbol_id, symbol.label, symbol.start_line)
+                        })
+                        .collect();
+                    let list = list.join(", ");
+                    Some(format!("{found} symbols match in '{file}': {list}; ask again with symbolIdExact."))
+                }
             };
         }
     }

@@ -70,7 +70,14 @@ fn ambiguous_lists_every_symbol_of_the_label_and_one_is_ok() {
     bench.manage(ManageAction::Create);
     let found = outline_exactly(&bench, "function alpha()");
     assert_eq!((found.status, found.reason), (IndexStatus::Ambiguous, None));
-    assert_eq!(found.message.as_deref(), Some("2 symbols match in 'a.rs'; ask again with symbolIdExact."));
+    let message = found.message.as_deref().unwrap_or_default();
+    let symbols = &found.outline.as_ref().unwrap().symbols;
+    assert!(message.starts_with("2 symbols match in 'a.rs': sym_"), "{message}");
+    assert!(message.ends_with("; ask again with symbolIdExact."), "{message}");
+    assert!(
+        symbols.iter().all(|symbol| message.contains(&symbol.symbol_id)),
+        "each has what takes it: {message}"
+    );
     let lines: Vec<_> = found.outline.unwrap().symbols.iter().map(|symbol| symbol.span.start_line).collect();
     assert_eq!(lines, [1, 3]);
     assert_eq!(outline_exactly(&bench, "function beta()").status, IndexStatus::Ok);

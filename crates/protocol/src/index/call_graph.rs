@@ -60,6 +60,10 @@ pub struct CallGraphParams {
     /// How much it says.
     #[serde(default)]
     pub detail: Detail,
+    /// Leaves out so many edges at the beginning: the rest of an answer that was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub offset: Option<u32>,
 }
 
 impl CallGraphParams {
@@ -112,6 +116,8 @@ pub enum CallKind {
     Import,
     /// One of several symbols that the call may reach.
     Dynamic,
+    /// A type extends or implements another.
+    Implements,
 }
 
 /// Where a call stands.
@@ -231,8 +237,14 @@ pub struct CallGraphResponse {
     pub limit: u32,
     /// Every symbol that an edge names, by file, line, label, id.
     pub nodes: Vec<CallNode>,
-    /// In a fixed order, cut at the limit.
+    /// The sure ones of a symbol first, then in a fixed order, cut at the limit.
     pub edges: Vec<CallEdge>,
+    /// How many edges there are; `offset` asks for those that are not given.
+    #[serde(default)]
+    pub total_edge_count: u64,
+    /// How many of them were left out at the beginning, as asked.
+    #[serde(default)]
+    pub offset: u32,
     /// What the graph does not know about these symbols.
     pub notes: Vec<CallNote>,
     /// What the caller should know beside the answer.

@@ -96,9 +96,9 @@ fn a_class_that_is_too_long_is_cut_between_its_methods() {
         "a.py",
         &source,
         expect![[r#"
-        1-90 (1574) method one(a) in class Long
-        91-183 (1646) class Long
-    "#]],
+            1-90 (1574) method Long.one(a) in class Long
+            91-183 (1646) class Long
+        "#]],
     );
 }
 
@@ -180,7 +180,7 @@ fn chunk_ids_survive_edits_above() {
 
 const NAMES: &[&str] = &[
     "a.rs", "a.ts", "a.tsx", "a.js", "a.py", "a.go", "a.java", "a.c", "a.cpp", "a.cs", "a.rb", "a.php",
-    "a.sh", "a.md", "a.txt",
+    "a.sh", "a.lua", "a.zig", "a.r", "a.md", "a.txt",
 ];
 
 /// Pieces of source that, thrown together, look like something in each language.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::{Import, Reference};
+use super::{Binding, Import, Reference, Use};
 use crate::symbols::Extracted;
 
 /// What is kept of a file for the graph.
@@ -14,6 +14,9 @@ use crate::symbols::Extracted;
 pub(crate) struct Facts {
     pub(crate) references: Vec<Reference>,
     pub(crate) imports: Vec<Import>,
+    pub(crate) bindings: Vec<Binding>,
+    /// The package that the file says it belongs to, or that it describes when it is a manifest.
+    pub(crate) package: Option<String>,
 }
 
 /// Writes facts down. References to the same name from the same definition are kept once per line.
@@ -25,7 +28,12 @@ pub(crate) fn encode(extracted: &Extracted) -> Value {
             continue;
         }
         last = Some(reference);
-        let kind = if reference.on_self { 's' } else { 'c' };
+        let kind = match reference.used {
+            Use::Call if reference.on_self => 's',
+            Use::Call => 'c',
+            Use::Macro => 'm',
+            Use::Base => 'b',
+        };
         let from = reference.from.map(|at| at.to_string()).unwrap_or_default();
         let qualifier = clean(reference.qualifier.as_deref().unwrap_or_default());
         let name = clean(&reference.name);
@@ -36,6 +44,14 @@ pub(crate) fn encode(extracted: &Extracted) -> Value {
         let (local, module) = (clean(&import.local), clean(&import.module));
         let name = clean(import.name.as_deref().unwrap_or_default());
         let _ok = writeln!(text, "i\t{}\t{local}\t{module}\t{name}", import.line).is_ok();
+    }
+    for binding in &extracted.bindings {
+        let scope = binding.scope.map(|at| at.to_string()).unwrap_or_default();
+        let (name, value) = (clean(&binding.name), clean(&binding.value));
+        let _ok = writeln!(text, "t\t{}\t{scope}\t{name}\t{value}", binding.line).is_ok();
+    }
+    if let Some(package) = &extracted.package {
+        let _ok = writeln!(text, "p\t0\t{}\t\t", clean(package)).is_ok();
     }
     Value::String(text)
 }
@@ -53,13 +69,25 @@ pub(crate) fn decode(text: &str) -> Facts {
         let Ok(line) = number.parse() else { continue };
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         match kind {
-            "s" | "c" => facts.references.push(Reference {
+            "s" | "c" | "m" | "b" => facts.references.push(Reference {
                 from: a.parse().ok(),
                 name: b.to_owned(),
                 qualifier: some(c),
                 on_self: kind == "s",
                 line,
+                used: match kind {
+                    "m" => Use::Macro,
+                    "b" => Use::Base,
+                    _ => Use::Call,
+                },
             }),
+            "t" => facts.bindings.push(Binding {
+                scope: a.parse().ok(),
+                name: b.to_owned(),
+                value: c.to_owned(),
+                line,
+            }),
+            "p" => facts.package = some(a),
             "i" => {
                 facts.imports.push(Import { local: a.to_owned(), module: b.to_owned(), name: some(c), line })
             }

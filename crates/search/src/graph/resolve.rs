@@ -1,279 +1,410 @@
-//! Which definitions a call can mean, and how sure that is.
+//! Which definitions a use can mean, and how sure that is.
 
-use super::modules::{Fit, fit};
-use super::{Import, Reference};
+use std::rc::Rc;
+
+use super::infer::{Hold, Value, has_owner};
+use super::lookup::{File, Lookup};
+use super::names::{Named, Site, Wanted, nearest, scope};
+use super::project::Family;
+use super::{Import, Reference, Use};
 use crate::store::{EdgeKind, Symbol};
 
-/// A call with what is around it.
-pub(crate) struct Site<'a> {
-    pub(crate) file: &'a str,
-    pub(crate) language: &'a str,
-    pub(crate) reference: &'a Reference,
-    /// The definition it stands in.
-    pub(crate) from: Option<&'a Symbol>,
-    pub(crate) imports: &'a [Import],
+/// A definition that is meant, in which way, and how sure that is.
+///
+/// The confidences of this folder are set by what `graph_eval` counted beside language servers; docs/search-quality.md
+/// has the table.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) symbol: Rc<Symbol>,
+    pub(crate) kind: EdgeKind,
+    pub(crate) confidence: f32,
 }
 
-/// What a call means.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Resolution<'a> {
-    /// These definitions, each with its confidence.
-    Known(EdgeKind, Vec<(&'a Symbol, f32)>),
-    /// Some method of that name; so many are known.
-    Dynamic(usize),
+/// What a use means.
+#[derive(Debug, Clone)]
+pub(crate) enum Resolution {
+    /// These definitions.
+    Known(Vec<Target>),
+    /// One of these, by its name alone: the type of the receiver is not known.
+    Candidates(Vec<Target>),
     /// Nothing in the index.
     Outside,
 }
 
-/// More targets than this say nothing.
-const MAX_TARGETS: usize = 3;
+impl Resolution {
+    /// The targets, sure or not.
+    pub(crate) fn targets(self) -> Vec<Target> {
+        match self {
+            Self::Known(targets) | Self::Candidates(targets) => targets,
+            Self::Outside => Vec::new(),
+        }
+    }
+}
 
-/// The name to look up for a reference: an alias is looked up by what it stands for.
+/// The name to look for in the index: an alias is looked up by what it stands for.
 pub(crate) fn looked_up<'a>(reference: &'a Reference, imports: &'a [Import]) -> &'a str {
     let alias = || imports.iter().find(|import| import.local == reference.name)?.name.as_deref();
     match &reference.qualifier {
-        None => alias().filter(|name| *name != "default").unwrap_or(&reference.name),
+        None => alias().filter(|name| *name != "*").unwrap_or(&reference.name),
         Some(_) => &reference.name,
     }
 }
 
-/// Decides among the definitions that have the looked-up name.
-pub(crate) fn resolve<'a>(site: &Site<'_>, named: &'a [Symbol]) -> Resolution<'a> {
-    let candidates: Vec<&Symbol> = named
-        .iter()
-        .filter(|symbol| !matches!(symbol.kind.as_str(), "impl" | "constant" | "module" | "property"))
-        .collect();
-    if candidates.is_empty() {
-        return Resolution::Outside;
-    }
-    let found = if site.reference.on_self {
-        own_method(site, &candidates)
-    } else if site.reference.qualifier.is_none() {
-        plain_call(site, &candidates)
-    } else {
-        qualified_call(site, &candidates)
-    };
-    if let Some((kind, confidence, targets)) = found.filter(|(_, _, targets)| !targets.is_empty()) {
-        if targets.len() <= MAX_TARGETS {
-            // Several equal targets share what is known: only one of them is meant.
-            let each =
-                if targets.len() == 1 { confidence } else { (confidence / targets.len() as f32).max(0.2) };
-            return Resolution::Known(kind, targets.into_iter().map(|target| (target, each)).collect());
+impl Lookup<'_> {
+    /// Decides what a use in a file means.
+    pub(crate) fn resolve(&self, file: &Rc<File>, reference: &Reference) -> Resolution {
+        let site = Site { file: Rc::clone(file), from: reference.from, line: reference.line, depth: 0 };
+        match (reference.used, reference.qualifier.as_deref()) {
+            (Use::Base, qualifier) => {
+                known(self.find_type(&site, qualifier, &reference.name), EdgeKind::Implements)
+            }
+            (Use::Macro, _) => known(self.find(&site, &reference.name, Wanted::Macro), EdgeKind::Call),
+            (Use::Call, None) => self.plain(&site, reference),
+            (Use::Call, Some(qualifier)) => self.qualified(&site, reference, qualifier),
         }
-        return Resolution::Dynamic(targets.len());
     }
-    match site.reference.qualifier {
-        Some(_) => by_name_alone(site, &candidates),
-        None => Resolution::Outside,
-    }
-}
 
-/// What an import means: the definition it names, in a file that it can mean.
-pub(crate) fn imported<'a>(import: &Import, importer: &str, named: &'a [Symbol]) -> Vec<(&'a Symbol, f32)> {
-    let fits = |wanted: Fit| -> Vec<&Symbol> {
-        named
-            .iter()
-            .filter(|symbol| symbol.kind != "impl" && !symbol.qualified_name.contains('.'))
-            .filter(|symbol| {
-                symbol.rel_path != importer && fit(import, importer, &symbol.rel_path) == Some(wanted)
-            })
-            .collect()
-    };
-    let exact = fits(Fit::File);
-    let (found, confidence) = if exact.is_empty() { (fits(Fit::Package), 0.6) } else { (exact, 0.9) };
-    if found.len() > MAX_TARGETS {
-        Vec::new()
-    } else {
-        found.into_iter().map(|symbol| (symbol, confidence)).collect()
-    }
-}
-
-type Found<'a> = Option<(EdgeKind, f32, Vec<&'a Symbol>)>;
-
-/// `self.m()`: a method of the same type.
-fn own_method<'a>(site: &Site<'_>, candidates: &[&'a Symbol]) -> Found<'a> {
-    let own = site.from.and_then(|from| type_around(from, candidates))?;
-    let same_type: Vec<&Symbol> =
-        candidates.iter().copied().filter(|symbol| owner(symbol) == Some(own)).collect();
-    let here = in_file(&same_type, site.file);
-    if here.is_empty() { Some((EdgeKind::Call, 0.8, same_type)) } else { Some((EdgeKind::Call, 0.95, here)) }
-}
-
-/// `f()`: nested here, a method of the same type where the language says so, in this file, imported, or near.
-fn plain_call<'a>(site: &Site<'_>, candidates: &[&'a Symbol]) -> Found<'a> {
-    let here = in_file(candidates, site.file);
-    if let Some(from) = site.from {
-        let prefix = format!("{}.", from.qualified_name);
-        let nested: Vec<&Symbol> =
-            here.iter().copied().filter(|symbol| symbol.qualified_name.starts_with(&prefix)).collect();
-        if !nested.is_empty() {
-            return Some((EdgeKind::Call, 0.95, nested));
+    /// What an import means, as edges of the file.
+    pub(crate) fn resolve_import(&self, file: &Rc<File>, import: &Import) -> Resolution {
+        if import.name.is_none() || import.module.is_empty() {
+            return Resolution::Outside;
         }
-        if implicit_self(site.language) {
-            let siblings: Vec<&Symbol> = here
-                .iter()
-                .copied()
-                .filter(|symbol| owner(symbol).is_some() && owner(symbol) == owner(from))
-                .collect();
-            if !siblings.is_empty() {
-                return Some((EdgeKind::Call, 0.92, siblings));
+        known(self.imported(file, import, 0), EdgeKind::Import)
+    }
+
+    /// `f()`.
+    fn plain(&self, site: &Site, reference: &Reference) -> Resolution {
+        if self.is_local(site, &reference.name) {
+            // A variable: what it holds is called.
+            return match self.value_of(site, &reference.name) {
+                (Value::Function(functions), sure) => targets(functions, EdgeKind::Call, sure * 0.9),
+                (Value::Type(of), sure) => targets(vec![of], EdgeKind::Call, sure * 0.9),
+                _ => {
+                    let named = self.find(site, &reference.name, Wanted::Called);
+                    match named {
+                        // A nested function is bound by its name too.
+                        Named::Known(found, sure) if found.iter().any(|symbol| scope(symbol).is_some()) => {
+                            targets(found, EdgeKind::Call, sure)
+                        }
+                        _ => Resolution::Outside,
+                    }
+                }
+            };
+        }
+        known(self.find(site, &reference.name, Wanted::Called), EdgeKind::Call)
+    }
+
+    /// `q.f()`: the qualifier is a value, a type, or a module.
+    fn qualified(&self, site: &Site, reference: &Reference, qualifier: &str) -> Resolution {
+        let name = reference.name.as_str();
+        let (value, sure) = self.value_of(site, qualifier);
+        match value {
+            Value::Module(place, _) => {
+                let found = self.in_place(&place, name, 0);
+                if !found.is_empty() {
+                    return targets(found, EdgeKind::Call, sure);
+                }
+                Resolution::Outside
+            }
+            Value::Type(of) => {
+                let found = self.members(&of, name, 0);
+                if found.is_empty() {
+                    self.of_type_outside(site, &of, name)
+                } else {
+                    targets(found, EdgeKind::Call, sure)
+                }
+            }
+            Value::Instance(types, hold) => {
+                let found = self.of_instance(site, &types, hold, sure, name);
+                match found {
+                    // The base itself is meant, whoever overrides it.
+                    Resolution::Known(known)
+                        if matches!(qualifier, "super" | "super()" | "base" | "parent") =>
+                    {
+                        Resolution::Known(
+                            known.into_iter().filter(|target| target.kind == EdgeKind::Call).collect(),
+                        )
+                    }
+                    found => found,
+                }
+            }
+            Value::Outside => Resolution::Outside,
+            Value::Function(_) | Value::Maker(_) | Value::Unknown => self.by_name(site, name),
+        }
+    }
+
+    fn of_instance(
+        &self,
+        site: &Site,
+        types: &[Rc<Symbol>],
+        hold: Hold,
+        sure: f32,
+        name: &str,
+    ) -> Resolution {
+        if hold == Hold::Holds {
+            // The method of a container; only a cast could make it one of what is inside.
+            return Resolution::Outside;
+        }
+        let mut found: Vec<Rc<Symbol>> = Vec::new();
+        for of in types {
+            for member in self.members(of, name, 0) {
+                if !found.iter().any(|known| known.symbol_id == member.symbol_id) {
+                    found.push(member);
+                }
             }
         }
+        if found.is_empty() {
+            return match types.first() {
+                Some(of) if hold == Hold::Is => self.of_type_outside(site, of, name),
+                _ => self.by_name(site, name),
+            };
+        }
+        let sure = if hold == Hold::Loose { sure.min(0.82) } else { sure };
+        let Resolution::Known(mut known) = targets(found, EdgeKind::Call, sure) else {
+            return Resolution::Outside;
+        };
+        known.extend(self.implementations(types, name, &known));
+        known.extend(self.declarations(types, name, &known));
+        Resolution::Known(known)
     }
-    let free: Vec<&Symbol> = here.iter().copied().filter(|symbol| symbol.kind != "method").collect();
-    if !free.is_empty() {
-        return Some((EdgeKind::Call, 0.92, free));
-    }
-    let looked = |import: &&Import| {
-        import.local == site.reference.name || import.local == "*" || import.local.is_empty()
-    };
-    let importing: Vec<&Import> = site.imports.iter().filter(looked).collect();
-    for (wanted, confidence) in [(Fit::File, 0.9), (Fit::Package, 0.75)] {
-        let imported: Vec<&Symbol> = candidates
+
+    /// A type that has no such member here: a trait's, an extension's, or one of a base that is not in the index.
+    fn of_type_outside(&self, site: &Site, of: &Symbol, name: &str) -> Resolution {
+        let Some(file) = self.file(&of.rel_path) else { return Resolution::Outside };
+        let n_clauses = file
+            .facts
+            .references
             .iter()
-            .copied()
-            .filter(|symbol| symbol.kind != "method")
+            .filter(|reference| reference.used == Use::Base)
+            .filter(|reference| {
+                file.at(reference.from).is_some_and(|from| from.qualified_name == of.qualified_name)
+            })
+            .count();
+        let is_open = n_clauses > self.bases(of, 1).len() || Family::of(&of.language) == Family::Rust;
+        match is_open {
+            // What is missing may be anything that has the name, mostly nothing of ours.
+            true => weakened(self.by_name(site, name), 0.5),
+            false => Resolution::Outside,
+        }
+    }
+
+    /// The same method of the types that implement one of these.
+    fn implementations(&self, of: &[Rc<Symbol>], name: &str, known: &[Target]) -> Vec<Target> {
+        let is_open = |symbol: &Rc<Symbol>| matches!(symbol.kind.as_str(), "interface" | "trait" | "class");
+        let Some(open) = of.iter().find(|symbol| is_open(symbol)) else { return Vec::new() };
+        let family = Family::of(&open.language);
+        let named = self.named(name);
+        if named.len() > 60 {
+            return Vec::new();
+        }
+        let implements = |symbol: &Rc<Symbol>| {
+            if family == Family::Go && open.kind == "interface" {
+                return true;
+            }
+            let Some(owner) = self.owner_type(symbol) else { return false };
+            self.bases(&owner, 3).iter().any(|base| base.symbol_id == open.symbol_id)
+        };
+        let found: Vec<Rc<Symbol>> = named
+            .iter()
             .filter(|symbol| {
-                importing.iter().any(|import| fit(import, site.file, &symbol.rel_path) == Some(wanted))
+                has_owner(symbol) && Family::of(&symbol.language) == family && symbol.kind != "impl"
+            })
+            .filter(|symbol| !known.iter().any(|target| target.symbol.symbol_id == symbol.symbol_id))
+            .filter(|symbol| implements(symbol))
+            .cloned()
+            .collect();
+        let each = if found.len() == 1 { 0.4 } else { (0.5 / found.len().max(1) as f32).clamp(0.05, 0.3) };
+        found.into_iter().map(|symbol| Target { symbol, kind: EdgeKind::Dynamic, confidence: each }).collect()
+    }
+
+    /// The same method of what these types implement: who asks for the interface's callers means these too.
+    fn declarations(&self, of: &[Rc<Symbol>], name: &str, known: &[Target]) -> Vec<Target> {
+        let mut found: Vec<Rc<Symbol>> = Vec::new();
+        let is_open = |base: &Rc<Symbol>| matches!(base.kind.as_str(), "interface" | "trait");
+        for base in of.iter().flat_map(|of| self.bases(of, 1)).filter(is_open) {
+            for member in self.members(&base, name, 1) {
+                let is_known = known.iter().any(|target| target.symbol.symbol_id == member.symbol_id)
+                    || found.iter().any(|known| known.symbol_id == member.symbol_id);
+                if !is_known {
+                    found.push(member);
+                }
+            }
+        }
+        found.into_iter().map(|symbol| Target { symbol, kind: EdgeKind::Dynamic, confidence: 0.4 }).collect()
+    }
+
+    /// A method of a receiver whose type nobody says.
+    fn by_name(&self, site: &Site, name: &str) -> Resolution {
+        let family = site.file.family;
+        let methods: Vec<Rc<Symbol>> = self
+            .named(name)
+            .iter()
+            .filter(|symbol| has_owner(symbol) && Family::of(&symbol.language) == family)
+            .filter(|symbol| matches!(symbol.kind.as_str(), "method" | "function" | "constructor"))
+            .cloned()
+            .collect();
+        if methods.is_empty() {
+            return Resolution::Outside;
+        }
+        // Names that everything has say less.
+        let weight = if is_common(name) { 0.15 } else { 0.55 };
+        let here = methods.iter().filter(|symbol| symbol.rel_path == site.file.path).count();
+        let n_near = nearest(methods.clone(), &site.file.path).len();
+        let share = |symbol: &Symbol| {
+            let is_here = symbol.rel_path == site.file.path;
+            match (methods.len(), is_here) {
+                (1, _) => weight,
+                (_, true) if here == 1 => weight * 0.9,
+                (count, _) => weight / count.min(n_near.max(2)) as f32,
+            }
+        };
+        let candidates = methods
+            .iter()
+            .map(|symbol| Target {
+                symbol: Rc::clone(symbol),
+                kind: EdgeKind::Dynamic,
+                confidence: share(symbol).max(0.02),
             })
             .collect();
-        if !imported.is_empty() {
-            return Some((EdgeKind::Call, confidence, imported));
-        }
+        Resolution::Candidates(candidates)
     }
-    if package_scope(site.language) {
-        let folder =
-            |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
-        let near: Vec<&Symbol> = candidates
-            .iter()
-            .copied()
-            .filter(|symbol| symbol.kind != "method" && folder(&symbol.rel_path) == folder(site.file))
-            .collect();
-        if !near.is_empty() {
-            return Some((EdgeKind::Call, 0.8, near));
-        }
-    }
-    if global_scope(site.language) {
-        let free: Vec<&Symbol> =
-            candidates.iter().copied().filter(|symbol| symbol.kind != "method").collect();
-        return Some((EdgeKind::Call, 0.6, free));
-    }
-    None
 }
 
-/// `q.f()`: the qualifier is a type, an imported module, or a path.
-fn qualified_call<'a>(site: &Site<'_>, candidates: &[&'a Symbol]) -> Found<'a> {
-    let qualifier = site.reference.qualifier.as_deref()?;
-    let parts: Vec<&str> = qualifier.split(['.', ':', '\\']).filter(|part| !part.is_empty()).collect();
-    let (head, last) = (parts.first()?.trim_start_matches('$'), parts.last()?.trim_start_matches('$'));
-    let bound = site.imports.iter().find(|import| import.local == head);
-    let of_type: Vec<&Symbol> = candidates
-        .iter()
-        .copied()
-        .filter(|symbol| {
-            owner(symbol)
-                == Some(
-                    bound
-                        .and_then(|import| import.name.as_deref())
-                        .filter(|_| parts.len() == 1)
-                        .unwrap_or(last),
-                )
-        })
-        .collect();
-    if !of_type.is_empty() {
-        let here = in_file(&of_type, site.file);
-        if !here.is_empty() {
-            return Some((EdgeKind::Call, 0.92, here));
-        }
-        let imported: Vec<&Symbol> = of_type
-            .iter()
-            .copied()
-            .filter(|symbol| bound.is_some_and(|import| fit(import, site.file, &symbol.rel_path).is_some()))
-            .collect();
-        return Some(if imported.is_empty() {
-            (EdgeKind::Call, 0.78, of_type)
-        } else {
-            (EdgeKind::Call, 0.9, imported)
-        });
+/// Methods of every library.
+fn is_common(name: &str) -> bool {
+    const COMMON: &[&str] = &[
+        "add",
+        "all",
+        "any",
+        "append",
+        "apply",
+        "as_str",
+        "bind",
+        "call",
+        "clear",
+        "clone",
+        "close",
+        "collect",
+        "contains",
+        "copy",
+        "count",
+        "create",
+        "decode",
+        "delete",
+        "drop",
+        "encode",
+        "entries",
+        "exec",
+        "execute",
+        "extend",
+        "filter",
+        "find",
+        "first",
+        "flush",
+        "forEach",
+        "format",
+        "from",
+        "get",
+        "has",
+        "index",
+        "init",
+        "insert",
+        "into",
+        "is_empty",
+        "items",
+        "iter",
+        "join",
+        "keys",
+        "last",
+        "len",
+        "length",
+        "load",
+        "lock",
+        "map",
+        "match",
+        "new",
+        "next",
+        "open",
+        "parse",
+        "poll",
+        "pop",
+        "push",
+        "put",
+        "read",
+        "reduce",
+        "remove",
+        "render",
+        "replace",
+        "reset",
+        "resolve",
+        "run",
+        "save",
+        "send",
+        "set",
+        "size",
+        "slice",
+        "sort",
+        "split",
+        "start",
+        "stop",
+        "strip",
+        "take",
+        "test",
+        "then",
+        "to_string",
+        "toString",
+        "trim",
+        "unwrap",
+        "update",
+        "value",
+        "values",
+        "write",
+        "Close",
+        "Error",
+        "Get",
+        "Len",
+        "Read",
+        "Set",
+        "String",
+        "Write",
+        "Unlock",
+        "Lock",
+        "Done",
+    ];
+    COMMON.contains(&name)
+}
+
+fn known(named: Named, kind: EdgeKind) -> Resolution {
+    match named {
+        Named::Known(symbols, sure) => targets(symbols, kind, sure),
+        Named::Module(..) | Named::Outside | Named::Unknown => Resolution::Outside,
     }
-    // A module: the import that binds the head, with the rest of the qualifier after it; or a path by itself.
-    let path = match bound {
-        Some(import) => {
-            let mut module = import.module.clone();
-            for part in import.name.iter().map(String::as_str).chain(parts.iter().copied().skip(1)) {
-                module = format!("{module}::{part}");
-            }
-            Import { module, ..Import::default() }
-        }
-        None if qualifier.contains("::") || head == "crate" || head == "super" => {
-            Import { module: qualifier.to_owned(), ..Import::default() }
-        }
-        None => return None,
+}
+
+/// Several definitions share what is known unless they are one thing: overloads, conditional definitions.
+fn targets(symbols: Vec<Rc<Symbol>>, kind: EdgeKind, sure: f32) -> Resolution {
+    let Some(first) = symbols.first() else { return Resolution::Outside };
+    // In C another file's definition is another configuration's, or another program's.
+    let is_c = Family::of(&first.language) == Family::C;
+    let one_thing = symbols.iter().all(|symbol| {
+        symbol.qualified_name == first.qualified_name && (!is_c || symbol.rel_path == first.rel_path)
+    });
+    let confidence = match symbols.len() {
+        1 => sure,
+        _ if one_thing => sure * 0.95,
+        count => (sure / count as f32).max(0.2),
     };
-    let plain = bound.filter(|_| parts.len() == 1);
-    let in_module: Vec<&Symbol> = candidates
-        .iter()
-        .copied()
-        .filter(|symbol| symbol.kind != "method")
-        .filter(|symbol| {
-            fit(&path, site.file, &symbol.rel_path) == Some(Fit::File)
-                || plain.is_some_and(|import| fit(import, site.file, &symbol.rel_path) == Some(Fit::File))
-        })
-        .collect();
-    Some((EdgeKind::Call, 0.88, in_module))
+    Resolution::Known(symbols.into_iter().map(|symbol| Target { symbol, kind, confidence }).collect())
 }
 
-/// A method of a receiver whose type is not known here.
-fn by_name_alone<'a>(site: &Site<'_>, candidates: &[&'a Symbol]) -> Resolution<'a> {
-    let head = site.reference.qualifier.as_deref().unwrap_or_default();
-    let head = head.split(['.', ':']).next().unwrap_or_default();
-    let methods: Vec<&Symbol> = candidates.iter().copied().filter(|symbol| owner(symbol).is_some()).collect();
-    // What is imported from outside is outside, whatever its methods are called.
-    let foreign = site.imports.iter().any(|import| import.local == head);
-    if methods.is_empty() || foreign {
-        return Resolution::Outside;
+fn weakened(resolution: Resolution, by: f32) -> Resolution {
+    match resolution {
+        Resolution::Candidates(mut found) => {
+            for target in &mut found {
+                target.confidence *= by;
+            }
+            Resolution::Candidates(found)
+        }
+        other => other,
     }
-    let here = in_file(&methods, site.file);
-    if here.len() == 1 {
-        return Resolution::Known(EdgeKind::Dynamic, vec![(here[0], 0.72)]);
-    }
-    match methods.len() {
-        1 => Resolution::Known(EdgeKind::Dynamic, vec![(methods[0], 0.62)]),
-        2..=MAX_TARGETS => Resolution::Known(
-            EdgeKind::Dynamic,
-            methods.iter().map(|method| (*method, 0.62 / methods.len() as f32)).collect(),
-        ),
-        many => Resolution::Dynamic(many),
-    }
-}
-
-fn in_file<'a>(symbols: &[&'a Symbol], file: &str) -> Vec<&'a Symbol> {
-    symbols.iter().copied().filter(|symbol| symbol.rel_path == file).collect()
-}
-
-/// The name of what is right around a definition.
-fn owner(symbol: &Symbol) -> Option<&str> {
-    let (scopes, _) = symbol.qualified_name.rsplit_once('.')?;
-    scopes.rsplit('.').next()
-}
-
-/// The type that a call on `self` stands in: the nearest scope around it that has a candidate.
-fn type_around<'a>(from: &'a Symbol, candidates: &[&Symbol]) -> Option<&'a str> {
-    let scopes = from.qualified_name.rsplit_once('.')?.0;
-    scopes.rsplit('.').find(|scope| candidates.iter().any(|symbol| owner(symbol) == Some(scope)))
-}
-
-/// Languages where a bare name can be a method of the same type.
-fn implicit_self(language: &str) -> bool {
-    matches!(language, "java" | "csharp" | "cpp" | "ruby")
-}
-
-/// Languages where the files of a folder see each other's names.
-fn package_scope(language: &str) -> bool {
-    matches!(language, "go" | "java" | "csharp" | "c" | "cpp" | "php" | "bash" | "ruby")
-}
-
-/// Languages where any file may see any name without saying from where.
-fn global_scope(language: &str) -> bool {
-    matches!(language, "c" | "cpp" | "csharp" | "php" | "ruby" | "bash")
 }

@@ -1,8 +1,8 @@
 //! What crosses the pipe to a helper: a file there, what it says back. Numbers are varints, texts have their length.
 
 use super::Unparsed;
+use crate::symbols::{Binding, Import, Reference, Use};
 use crate::symbols::{Extracted, LineSpan, Symbol, SymbolKind};
-use crate::symbols::{Import, Reference};
 
 const EXTRACTED: u8 = 1;
 const TOO_SLOW: u8 = 2;
@@ -48,7 +48,7 @@ pub(super) fn answer(said: &Result<Extracted, Unparsed>) -> Vec<u8> {
         put_place(&mut out, reference.from);
         put_text(&mut out, &reference.name);
         put_optional(&mut out, reference.qualifier.as_deref());
-        out.push(u8::from(reference.on_self));
+        out.push(u8::from(reference.on_self) | (reference.used as u8) << 1);
         put(&mut out, reference.line.into());
     }
     put(&mut out, extracted.imports.len() as u64);
@@ -58,6 +58,14 @@ pub(super) fn answer(said: &Result<Extracted, Unparsed>) -> Vec<u8> {
         put_optional(&mut out, import.name.as_deref());
         put(&mut out, import.line.into());
     }
+    put(&mut out, extracted.bindings.len() as u64);
+    for binding in &extracted.bindings {
+        put_place(&mut out, binding.scope);
+        put_text(&mut out, &binding.name);
+        put_text(&mut out, &binding.value);
+        put(&mut out, binding.line.into());
+    }
+    put_optional(&mut out, extracted.package.as_deref());
     out
 }
 
@@ -86,12 +94,22 @@ pub(super) fn answered(bytes: &[u8]) -> Option<Result<Extracted, Unparsed>> {
             .push(Symbol { breadcrumbs: breadcrumbs(&extracted.symbols, symbol.parent), ..symbol });
     }
     for _ in 0..input.count()? {
+        let from = input.place(extracted.symbols.len())?;
+        let name = input.text()?.to_owned();
+        let qualifier = input.optional()?.map(str::to_owned);
+        let how = input.byte()?;
         extracted.references.push(Reference {
-            from: input.place(extracted.symbols.len())?,
-            name: input.text()?.to_owned(),
-            qualifier: input.optional()?.map(str::to_owned),
-            on_self: input.byte()? != 0,
+            from,
+            name,
+            qualifier,
+            on_self: how & 1 != 0,
             line: input.line()?,
+            used: match how >> 1 {
+                0 => Use::Call,
+                1 => Use::Macro,
+                2 => Use::Base,
+                _ => return None,
+            },
         });
     }
     for _ in 0..input.count()? {
@@ -102,6 +120,15 @@ pub(super) fn answered(bytes: &[u8]) -> Option<Result<Extracted, Unparsed>> {
             line: input.line()?,
         });
     }
+    for _ in 0..input.count()? {
+        extracted.bindings.push(Binding {
+            scope: input.place(extracted.symbols.len())?,
+            name: input.text()?.to_owned(),
+            value: input.text()?.to_owned(),
+            line: input.line()?,
+        });
+    }
+    extracted.package = input.optional()?.map(str::to_owned);
     input.0.is_empty().then_some(Ok(extracted))
 }
 

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::row::{self, Keys, VectorKey};
 use super::schema::{meta, store_error};
 use crate::embed::{Quantised, dot};
+use crate::graph::project::Project;
 use crate::store::StoreError;
 
 /// One version of a file.
@@ -44,6 +45,7 @@ pub(super) struct Memory {
     by_path: HashMap<String, i64>,
     chunks: OnceLock<HashMap<u64, Place>>,
     symbols: OnceLock<HashMap<u64, Place>>,
+    project: OnceLock<Project>,
 }
 
 impl Memory {
@@ -107,7 +109,14 @@ impl Memory {
         };
         let chunks = places(&self.chunks, |keys| &keys.chunks);
         let symbols = places(&self.symbols, |keys| &keys.symbols);
-        Self { counter, files, by_path, chunks, symbols }
+        Self { counter, files, by_path, chunks, symbols, project: OnceLock::new() }
+    }
+
+    /// Where modules lie.
+    pub(super) fn project(&self) -> &Project {
+        self.project.get_or_init(|| {
+            Project::of(self.files.values().map(|entry| (entry.path.as_str(), entry.keys.package.as_deref())))
+        })
     }
 
     pub(super) fn at_path(&self, path: &str) -> Option<&Arc<FileEntry>> {

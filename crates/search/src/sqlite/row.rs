@@ -26,6 +26,8 @@ pub(super) struct Keys {
     pub(super) defined: Vec<u32>,
     /// Hashes of the names called or imported here, sorted.
     pub(super) mentioned: Vec<u32>,
+    /// The package that the file says it belongs to, or that it describes.
+    pub(super) package: Option<String>,
 }
 
 /// Half a blake3 hash, in two numbers that JSON can hold.
@@ -137,6 +139,7 @@ pub(super) fn pack(record: &FileRecord) -> Result<Packed, StoreError> {
         symbols: record.symbols.iter().map(|symbol| symbol.symbol_id.clone()).collect(),
         defined,
         mentioned,
+        package: facts.package,
     };
     Ok(Packed {
         language,

@@ -2,6 +2,7 @@
 
 mod damage;
 mod graph;
+mod resolution;
 mod sequences;
 
 use std::path::Path;

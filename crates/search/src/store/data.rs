@@ -73,6 +73,8 @@ pub enum EdgeKind {
     Import,
     /// A call through a receiver or by name at run time.
     Dynamic,
+    /// A type extends or implements another.
+    Implements,
 }
 
 /// One resolved relation between two symbols.
@@ -228,7 +230,7 @@ pub struct Fingerprint {
     pub embedding_dimension: u32,
     /// `embedded`, ….
     pub vector_store_provider: String,
-    /// `hybrid_v3`, `lexical_v3`.
+    /// `hybrid_v4`, `lexical_v4`: raised with every change of what is stored of a file.
     pub schema_version: String,
 }
 

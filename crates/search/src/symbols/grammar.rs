@@ -26,6 +26,66 @@ pub(crate) struct Grammar {
     pub(crate) import_calls: &'static [&'static str],
     /// A call is worth a note when it cannot be resolved. Not in shells, where each command is a call.
     pub(crate) note_unresolved: bool,
+    /// What is taken from declarations.
+    pub(crate) types: Types,
+}
+
+/// Where a language says what names stand for.
+pub(crate) struct Types {
+    pub(crate) binds: &'static [Bind],
+    /// Fields of a definition that hold what it returns.
+    pub(crate) returns: &'static [&'static str],
+    /// Statements whose value is returned, for functions that do not write it.
+    pub(crate) returned: &'static [&'static str],
+    /// Clauses that name what a type extends or implements.
+    pub(crate) bases: &'static [&'static str],
+    /// Fields of a type's definition that do.
+    pub(crate) base_fields: &'static [&'static str],
+    /// The node that names the file's package.
+    pub(crate) package: &'static [&'static str],
+    /// Nodes that give names on, with what reads their text.
+    pub(crate) exports: Option<ImportRule>,
+    /// Tokens of macros.
+    pub(crate) tokens: &'static [&'static str],
+}
+
+impl Types {
+    pub(crate) const NONE: Self = Self {
+        binds: &[],
+        returns: &[],
+        returned: &[],
+        bases: &[],
+        base_fields: &[],
+        package: &[],
+        exports: None,
+        tokens: &[],
+    };
+}
+
+/// A declaration that binds names.
+pub(crate) struct Bind {
+    pub(crate) node: &'static str,
+    /// The field with the name, the names, or the pattern.
+    pub(crate) name: &'static str,
+    pub(crate) of: Option<&'static str>,
+    pub(crate) value: Option<&'static str>,
+    /// The name is one element of the value: a loop.
+    pub(crate) element: bool,
+}
+
+/// A name with a type and perhaps a value.
+pub(crate) const fn bind(
+    node: &'static str,
+    name: &'static str,
+    of: &'static str,
+    value: &'static str,
+) -> Bind {
+    Bind { node, name, of: Some(of), value: Some(value), element: false }
+}
+
+/// A name that runs over the elements of a value.
+pub(crate) const fn bind_each(node: &'static str, name: &'static str, value: &'static str) -> Bind {
+    Bind { node, name, of: None, value: Some(value), element: true }
 }
 
 pub(crate) struct Definition {
@@ -48,6 +108,10 @@ pub(crate) enum Name {
     Impl,
     /// Go's method: the receiver's type is the scope.
     Receiver,
+    /// A path whose last part is the name, the rest its owner: Lua's `function M.run()`.
+    Path(&'static str),
+    /// The first child, when another child is one of these: Zig's `const T = struct {…}`.
+    Holding(&'static [&'static str]),
     /// Ruby's `def self.x`, or a name that is a path: the text of the field.
     Text(&'static str),
 }
@@ -59,6 +123,8 @@ pub(crate) enum Place {
     OutsideFunctions,
     /// Not inside a function, and written in capitals.
     Capitals,
+    /// Not inside a function, and given to others by the statement around it.
+    Exported,
 }
 
 /// A definition by its `name` field, anywhere.
@@ -90,6 +156,8 @@ pub(crate) struct Call {
 pub(crate) enum Callee {
     /// The field holds an identifier or a member node.
     Field(&'static str),
+    /// The same, of a macro.
+    Macro(&'static str),
     /// The call node itself has the object and the name.
     Parts { object: &'static str, name: &'static str },
     /// `new T(…)`: the field holds a type.
@@ -131,15 +199,27 @@ pub(crate) enum Role {
     SoleWrapper,
 }
 
+/// What else a node says, besides its role.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Aside {
+    None,
+    Bind(u16),
+    Bases,
+    Returned,
+    Package,
+    Export,
+    Tokens,
+}
+
 /// A grammar with its roles looked up by node kind id.
 pub(crate) struct Compiled {
     pub(crate) language: tree_sitter::Language,
-    roles: Vec<Role>,
+    roles: Vec<(Role, Aside)>,
 }
 
 impl Compiled {
-    pub(crate) fn role(&self, kind_id: u16) -> Role {
-        self.roles.get(usize::from(kind_id)).copied().unwrap_or(Role::None)
+    pub(crate) fn role(&self, kind_id: u16) -> (Role, Aside) {
+        self.roles.get(usize::from(kind_id)).copied().unwrap_or((Role::None, Aside::None))
     }
 }
 
@@ -151,8 +231,10 @@ pub(crate) fn compile<'a>(grammar: &Grammar, slot: &'a OnceLock<Compiled>) -> &'
         // A node kind can have several ids (aliases), so that every id is asked for its name.
         let roles = (0..count)
             .map(|id| match language.node_kind_for_id(id) {
-                Some(kind) if language.node_kind_is_named(id) => role_of(grammar, kind),
-                _ => Role::None,
+                Some(kind) if language.node_kind_is_named(id) => {
+                    (role_of(grammar, kind), aside_of(grammar, kind))
+                }
+                _ => (Role::None, Aside::None),
             })
             .collect();
         Compiled { language, roles }
@@ -173,5 +255,24 @@ fn role_of(grammar: &Grammar, kind: &str) -> Role {
         Role::SoleWrapper
     } else {
         Role::None
+    }
+}
+
+fn aside_of(grammar: &Grammar, kind: &str) -> Aside {
+    let types = &grammar.types;
+    if let Some(at) = types.binds.iter().position(|rule| rule.node == kind) {
+        u16::try_from(at).map_or(Aside::None, Aside::Bind)
+    } else if types.bases.contains(&kind) {
+        Aside::Bases
+    } else if types.returned.contains(&kind) {
+        Aside::Returned
+    } else if types.package.contains(&kind) {
+        Aside::Package
+    } else if types.exports.as_ref().is_some_and(|rule| rule.node == kind) {
+        Aside::Export
+    } else if types.tokens.contains(&kind) {
+        Aside::Tokens
+    } else {
+        Aside::None
     }
 }

@@ -71,6 +71,44 @@ pub(crate) fn javascript(text: &str) -> Vec<Import> {
     imports
 }
 
+/// `export * from 'm'`, `export {a as b} from 'm'`, `export {a as b}`, `export default a`.
+pub(crate) fn javascript_exports(text: &str) -> Vec<Import> {
+    let Some(rest) = text.trim_start().strip_prefix("export") else { return Vec::new() };
+    let rest = rest.trim_start();
+    let name_of = |text: &str| -> String {
+        text.trim_start().chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '$')).collect()
+    };
+    if let Some(value) = rest.strip_prefix("default").or_else(|| rest.strip_prefix('=')) {
+        let mut value = value.trim_start();
+        for word in ["async", "abstract", "function", "class", "*"] {
+            value = value.strip_prefix(word).unwrap_or(value).trim_start();
+        }
+        let name = name_of(value);
+        return if name.is_empty() { Vec::new() } else { vec![import("default", "", Some(&name))] };
+    }
+    let rest = rest.strip_prefix("type ").unwrap_or(rest).trim_start();
+    let module = rest.contains("from").then(|| quoted(rest)).flatten().unwrap_or_default();
+    if let Some(star) = rest.strip_prefix('*') {
+        let alias = star.trim_start().strip_prefix("as ").map(name_of);
+        return vec![import(alias.as_deref().unwrap_or("*"), &module, None)];
+    }
+    let Some(names) = rest.strip_prefix('{') else { return Vec::new() };
+    names
+        .split('}')
+        .next()
+        .unwrap_or_default()
+        .split(',')
+        .map(|part| part.trim().trim_start_matches("type "))
+        .filter(|part| !part.is_empty())
+        .filter_map(|part| match part.split_once(" as ") {
+            Some((name, local)) => Some(import(local, &module, Some(name))),
+            // Given on under its own name from the file itself: nothing to say.
+            None if module.is_empty() => None,
+            None => Some(import(part, &module, Some(part))),
+        })
+        .collect()
+}
+
 /// `pub use a::{b::c, d as e, f::*};`
 pub(crate) fn rust(text: &str) -> Vec<Import> {
     let text = text.trim().trim_end_matches(';');
@@ -102,6 +140,13 @@ pub(crate) fn rust(text: &str) -> Vec<Import> {
         }
     }
     imports
+}
+
+/// `pub extern crate a as b;`
+pub(crate) fn rust_crate(text: &str) -> Vec<Import> {
+    let Some((_, rest)) = text.trim().trim_end_matches(';').split_once("crate ") else { return Vec::new() };
+    let (name, local) = rest.split_once(" as ").unwrap_or((rest, rest));
+    vec![import(local, name, None)]
 }
 
 /// Splits at the commas outside of braces.

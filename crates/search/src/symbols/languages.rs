@@ -7,11 +7,14 @@ mod cpp;
 mod go;
 mod java;
 mod javascript;
+mod lua;
 mod php;
 mod python;
+mod r;
 mod ruby;
 mod rust;
 mod typescript;
+mod zig;
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -50,7 +53,7 @@ const fn named(
 }
 
 /// The first entry that claims an extension wins. `.h` is C++: that grammar reads C headers too, not the reverse.
-static LANGUAGES: [Entry; 47] = [
+static LANGUAGES: [Entry; 49] = [
     parsed("rust", &["rs"], &rust::GRAMMAR),
     parsed("typescript", &["ts", "mts", "cts"], &typescript::TYPESCRIPT),
     parsed("tsx", &["tsx"], &typescript::TSX),
@@ -64,6 +67,9 @@ static LANGUAGES: [Entry; 47] = [
     parsed("ruby", &["rb", "rake", "gemspec"], &ruby::GRAMMAR),
     parsed("php", &["php"], &php::GRAMMAR),
     parsed("bash", &["sh", "bash", "zsh"], &bash::GRAMMAR),
+    parsed("lua", &["lua"], &lua::GRAMMAR),
+    parsed("zig", &["zig"], &zig::GRAMMAR),
+    parsed("r", &["r"], &r::GRAMMAR),
     text("markdown", &["md", "markdown", "mdx"]),
     text("rst", &["rst"]),
     text("asciidoc", &["adoc", "asciidoc"]),
@@ -82,21 +88,20 @@ static LANGUAGES: [Entry; 47] = [
     text("graphql", &["graphql", "gql"]),
     text("toml", &["toml"]),
     text("yaml", &["yaml", "yml"]),
-    text("lua", &["lua"]),
     text("dart", &["dart"]),
     text("elixir", &["ex", "exs"]),
     text("erlang", &["erl", "hrl"]),
     text("haskell", &["hs"]),
     text("ocaml", &["ml", "mli"]),
     text("clojure", &["clj", "cljs", "cljc"]),
-    text("zig", &["zig"]),
     text("julia", &["jl"]),
-    text("r", &["r"]),
     text("perl", &["pl", "pm"]),
     text("terraform", &["tf"]),
     text("groovy", &["groovy", "gradle"]),
     named("cmake", &["cmake"], &["cmakelists.txt"]),
     named("dockerfile", &["dockerfile"], &["dockerfile", "containerfile"]),
+    named("go-module", &[], &["go.mod"]),
+    named("npm-package", &[], &["package.json"]),
     named("makefile", &["mk"], &["makefile", "gnumakefile", "justfile"]),
 ];
 
@@ -132,6 +137,11 @@ impl Language {
     /// Says whether files of this language have an outline and a call graph.
     pub fn has_symbols(self) -> bool {
         self.0.grammar.is_some()
+    }
+
+    /// Says whether files of this kind only tell where packages lie: the graph needs them, a search does not.
+    pub(crate) fn is_manifest(self) -> bool {
+        matches!(self.0.name, "go-module" | "npm-package")
     }
 
     /// Every extension with an outline and a call graph, with its dot, sorted.

@@ -1,23 +1,56 @@
-//! What a file says about other things: calls and imports, as they are written.
+//! What a file says about other things: uses, imports and what names stand for, as they are written.
 
 use serde::{Deserialize, Serialize};
 
-/// A call in a file, by name.
+/// How a definition is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Use {
+    /// It is called, or decorates something.
+    Call,
+    /// It is a macro, and is expanded.
+    Macro,
+    /// A type extends or implements it.
+    Base,
+}
+
+/// A use of a definition in a file, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// The definition it stands in, as a place in the file's symbols; none at the top level.
     pub from: Option<u32>,
     /// The last segment of what is called.
     pub name: String,
-    /// What stands in front of the name: `a.b` of `a.b.name()`.
+    /// What stands in front of the name, as a chain: `a.b()` of `a.b(1).name()`; `…` when it is none.
     pub qualifier: Option<String>,
     /// The qualifier is the object whose method this is (`self`, `this`).
     pub on_self: bool,
+    /// The line of the name itself, 1-based.
+    pub line: u32,
+    /// In which way.
+    pub used: Use,
+}
+
+/// What a name stands for: a variable, a parameter, a field, or what a function returns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binding {
+    /// The definition it belongs to, as a place in the file's symbols; none at the top level.
+    pub scope: Option<u32>,
+    /// The name; `()` for what a function returns.
+    pub name: String,
+    /// Its type as written, or `=` and the chain that it is made by.
+    pub value: String,
     /// 1-based.
     pub line: u32,
 }
 
-/// A name that a file takes from elsewhere.
+impl Binding {
+    /// The name of what a function returns.
+    pub const RETURNED: &'static str = "()";
+}
+
+/// A name that a file takes from elsewhere, or gives on under another name.
+///
+/// An empty module is the file itself: `export default run` has the local name `default` and the name `run`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Import {
     /// What the file calls it; empty when the import binds no name (`import "x"`, `#include`), `*` when it binds all.

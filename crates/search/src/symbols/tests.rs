@@ -2,6 +2,7 @@
 
 mod c_family;
 mod dynamic;
+mod more;
 mod rust_go_java;
 
 use super::{Language, PARSE_BUDGET, extract};
@@ -27,7 +28,12 @@ fn render(path: &str, source: &str) -> String {
         let from = reference.from.map_or("(file)", |at| found.symbols[at as usize].qualified.as_str());
         let of = reference.qualifier.as_deref().map(|of| format!(" of {of}")).unwrap_or_default();
         let own = if reference.on_self { " (own)" } else { "" };
-        out += &format!("{} {from} calls {}{of}{own}\n", reference.line, reference.name);
+        let uses = match reference.used {
+            super::Use::Call => "calls",
+            super::Use::Macro => "expands",
+            super::Use::Base => "extends",
+        };
+        out += &format!("{} {from} {uses} {}{of}{own}\n", reference.line, reference.name);
     }
     for import in &found.imports {
         let name = import.name.as_deref().map(|name| format!(" . {name}")).unwrap_or_default();
@@ -69,4 +75,44 @@ fn deep_nesting_costs_no_stack() {
     assert!(extract(Language::named("python").unwrap(), "a.py", &source, PARSE_BUDGET).is_some());
     let source = "fn f() { ".repeat(3_000);
     assert!(extract(Language::named("rust").unwrap(), "a.rs", &source, PARSE_BUDGET).is_some());
+}
+
+#[test]
+fn statements_that_look_like_definitions_are_none() {
+    // A macro that the grammar does not know makes the body of a function look like more functions.
+    let source = "FOO_BEGIN\nint run(int a) BAR\n{\n}\nif (x) {\n  stop();\n}\nwhile (y) {\n}\n";
+    let found = extract(Language::named("cpp").unwrap(), "a.cpp", source, PARSE_BUDGET).unwrap();
+    let names: Vec<&str> = found.symbols.iter().map(|symbol| symbol.name.as_str()).collect();
+    assert!(!names.iter().any(|name| matches!(*name, "if" | "while")), "{names:?}");
+    let source = "int run() {\n  LOOP_OVER(x) }\n  if (a) { return 1; }\n}\n";
+    let found = extract(Language::named("c").unwrap(), "a.c", source, PARSE_BUDGET).unwrap();
+    assert!(found.symbols.iter().all(|symbol| symbol.name != "if"), "{:?}", found.symbols);
+}
+
+#[test]
+fn exported_constants_and_macros_are_in_the_outline() {
+    let outline = |path: &str, source: &str| -> Vec<String> {
+        let language = Language::of(Path::new(path)).unwrap();
+        let found = extract(language, path, source, PARSE_BUDGET).unwrap();
+        found.symbols.into_iter().map(|symbol| symbol.label).collect()
+    };
+    let script = "export const routes = { a: 1 };\nconst hidden = 2;\nexport const LIMIT = 3;\nexport function f() { const inner = 1; }\n";
+    assert_eq!(outline("a.ts", script), ["constant routes", "constant LIMIT", "function f()"]);
+    let header =
+        "#ifndef A_H\n#define A_H\n#define MAX_SIZE 10\n#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#endif\n";
+    assert_eq!(outline("a.h", header), ["macro MAX_SIZE", "macro MIN(a, b)"]);
+    let java = "class A {\n  public static final int MAX = 1;\n  int size = 2;\n}\n";
+    assert_eq!(outline("A.java", java), ["class A", "constant MAX"]);
+}
+
+#[test]
+fn methods_are_shown_with_their_type() {
+    let label = |path: &str, source: &str| {
+        let language = Language::of(Path::new(path)).unwrap();
+        extract(language, path, source, PARSE_BUDGET).unwrap().symbols.pop().unwrap().label
+    };
+    assert_eq!(label("a.go", "package a\n\nfunc (s *Server) Run(n int) {}\n"), "method Server.Run(n int)");
+    assert_eq!(label("a.rs", "impl Server { fn run(&self) {} }\n"), "method Server.run(&self)");
+    assert_eq!(label("a.py", "class Server:\n    def run(self): pass\n"), "method Server.run(self)");
+    assert_eq!(label("a.cpp", "void net::Server::run(int n) {}\n"), "method Server.run(int n)");
 }

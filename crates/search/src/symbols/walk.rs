@@ -8,17 +8,18 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree, TreeCursor};
 
-use super::grammar::{Callee, Compiled, Definition, Grammar, Name, Place, Role};
-use super::{Import, Reference};
+use super::grammar::{Aside, Callee, Compiled, Definition, Grammar, Name, Place, Role};
+use super::text::{first_string, is_capitals, last_row, line_of, plain_name, squeeze};
 use super::{Language, LineSpan, Symbol, SymbolKind, symbol_id};
+use crate::symbols::{Binding, Import, Reference, Use, chain};
 
 /// How long one file may take to parse before it is split by lines instead.
 pub const PARSE_BUDGET: Duration = Duration::from_secs(3);
 
 /// Parameters longer than this are cut in labels.
 const LABEL_PARAMETERS: usize = 120;
-/// Text in front of a called name longer than this says nothing about its type.
-const QUALIFIER_LENGTH: usize = 60;
+/// Text in front of a called name longer than this is not looked at: each call of a chain would read it again.
+const QUALIFIER_LENGTH: usize = 2000;
 const MAX_BREADCRUMBS: usize = 2;
 
 /// What one file says.
@@ -30,6 +31,10 @@ pub struct Extracted {
     pub references: Vec<Reference>,
     /// Imports, in the order of the file.
     pub imports: Vec<Import>,
+    /// What names stand for, in the order of the file.
+    pub bindings: Vec<Binding>,
+    /// The package that the file says it belongs to.
+    pub package: Option<String>,
 }
 
 /// Reads one file. `None` when the language has no grammar or the file did not parse within the budget.
@@ -45,8 +50,10 @@ pub fn extract(language: Language, path: &str, text: &str, budget: Duration) -> 
         open: Vec::new(),
         ordinals: HashMap::new(),
         around: Vec::new(),
+        tokens_from: 0,
     };
     walk.run(&mut tree.walk());
+    walk.keep_used_bindings();
     Some(walk.out)
 }
 
@@ -70,23 +77,27 @@ struct Around {
     named_children: usize,
 }
 
-struct Walk<'a> {
-    grammar: &'static Grammar,
+pub(super) struct Walk<'a> {
+    pub(super) grammar: &'static Grammar,
     compiled: &'static Compiled,
-    text: &'a str,
+    pub(super) text: &'a str,
     path: &'a str,
-    out: Extracted,
+    pub(super) out: Extracted,
     /// Definitions the walk is inside of: place in `out.symbols`, scope name, depth of the node.
-    open: Vec<(u32, String, usize)>,
+    pub(super) open: Vec<(u32, String, usize)>,
     ordinals: HashMap<(SymbolKind, String), u32>,
     around: Vec<Around>,
+    /// Tokens before this byte are those of an attribute.
+    pub(super) tokens_from: usize,
 }
 
 impl<'a> Walk<'a> {
     fn run(&mut self, cursor: &mut TreeCursor<'a>) {
         loop {
             let node = cursor.node();
-            let role = if node.is_named() { self.compiled.role(node.kind_id()) } else { Role::None };
+            let (role, aside) =
+                if node.is_named() { self.compiled.role(node.kind_id()) } else { (Role::None, Aside::None) };
+            self.look_aside(node, aside);
             self.visit(node, role);
             if cursor.goto_first_child() {
                 let wraps = matches!(role, Role::Wrapper | Role::SoleWrapper);
@@ -139,6 +150,41 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Takes what a node says besides its role. Comes first: a definition's own name is bound outside of it.
+    fn look_aside(&mut self, node: Node<'a>, aside: Aside) {
+        match aside {
+            Aside::None => {}
+            Aside::Bind(at) => self.bind(node, &self.grammar.types.binds[usize::from(at)]),
+            Aside::Bases => self.bases(node),
+            Aside::Returned => self.returned(node),
+            Aside::Package => {
+                let name = node.child_by_field_name("name").or_else(|| node.named_child(0));
+                if self.out.package.is_none() {
+                    self.out.package = name.and_then(|name| chain::written(self.source(name)));
+                }
+            }
+            Aside::Export => self.export(node),
+            Aside::Tokens if node.kind() == "attribute_item" || node.kind() == "inner_attribute_item" => {
+                self.tokens_from = node.end_byte();
+            }
+            Aside::Tokens => self.tokens(node),
+        }
+    }
+
+    fn export(&mut self, node: Node<'a>) {
+        let Some(rule) = &self.grammar.types.exports else { return };
+        // Of a whole class only the head is of interest.
+        let text = self.source(node);
+        let end = if node.child_by_field_name("declaration").is_some() {
+            text.find(['{', '(', '=', ';']).unwrap_or(text.len())
+        } else {
+            text.len().min(20_000)
+        };
+        let line = line_of(node.start_position().row);
+        let text = text.get(..end).unwrap_or_default();
+        self.out.imports.extend((rule.parse)(text).into_iter().map(|import| Import { line, ..import }));
+    }
+
     /// Adds the definition when the rule applies to the node.
     fn define(&mut self, node: Node<'a>, rule: &Definition) -> bool {
         if let Some((field, kinds)) = rule.only_if {
@@ -153,7 +199,15 @@ impl<'a> Walk<'a> {
             return false;
         }
         let Some(found) = self.name(node, rule.name) else { return false };
-        if rule.place == Place::Capitals && !is_capitals(&found.name) {
+        match rule.place {
+            Place::Capitals if !is_capitals(&found.name) => return false,
+            Place::Exported if !self.is_exported() => return false,
+            _ => {}
+        }
+        // Where a macro confuses the grammar, statements look like definitions.
+        if rule.kind.is_callable()
+            && matches!(found.name.as_str(), "if" | "while" | "switch" | "else" | "for" | "return")
+        {
             return false;
         }
 
@@ -186,7 +240,26 @@ impl<'a> Walk<'a> {
             span: self.span(node),
             parent,
         });
+        if kind.is_callable() {
+            self.returns(node, at);
+        } else {
+            for field in self.grammar.types.base_fields {
+                match node.child_by_field_name(field) {
+                    Some(clause) if matches!(clause.kind(), "argument_list" | "trait_bounds") => {
+                        self.bases(clause)
+                    }
+                    Some(base) => self.base(base),
+                    None => {}
+                }
+            }
+        }
         true
+    }
+
+    /// Says whether the declaration that the walk is in is given to others.
+    fn is_exported(&self) -> bool {
+        let around = self.around.len().checked_sub(2).and_then(|at| self.around.get(at));
+        around.is_some_and(|around| around.role == Role::Wrapper)
     }
 
     /// The node's lines, with those of the wrappers right around it.
@@ -207,18 +280,43 @@ impl<'a> Walk<'a> {
     fn label(&self, node: Node<'a>, kind: SymbolKind, found: &Found) -> String {
         let word = kind.as_str();
         let name = found.shown.as_deref().unwrap_or(&found.name);
+        // A method is shown with its type: several of a file can have its name.
+        let owner = match (kind, &found.owner) {
+            (SymbolKind::Method | SymbolKind::Constructor, Some(owner)) => Some(owner.as_str()),
+            (SymbolKind::Method | SymbolKind::Constructor, None) => self
+                .open
+                .last()
+                .filter(|(at, _, _)| self.out.symbols[*at as usize].kind.has_methods())
+                .map(|(_, scope, _)| scope.as_str()),
+            _ => None,
+        };
+        let shown = owner.map(|owner| format!("{}.{name}", owner.rsplit("::").next().unwrap_or(owner)));
+        let name = shown.as_deref().unwrap_or(name);
         if !matches!(
             kind,
             SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor | SymbolKind::Macro
         ) {
             return format!("{word} {name}");
         }
-        let function =
-            node.child_by_field_name("value").or_else(|| node.child_by_field_name("right")).unwrap_or(node);
+        if node.kind() == "preproc_def" {
+            return format!("{word} {name}");
+        }
+        // A macro's value is not what has its parameters.
+        let function = match kind {
+            SymbolKind::Macro => node,
+            _ => ["value", "right", "rhs"]
+                .iter()
+                .find_map(|field| node.child_by_field_name(field))
+                .unwrap_or(node),
+        };
         let parameters = function
             .child_by_field_name("parameters")
             .or_else(|| function.child_by_field_name("parameter"))
             .or_else(|| declared_parameters(function))
+            .or_else(|| {
+                let mut cursor = function.walk();
+                function.named_children(&mut cursor).find(|child| child.kind() == "parameters")
+            })
             .map(|parameters| squeeze(self.source(parameters), LABEL_PARAMETERS))
             .unwrap_or_default();
         let parameters = parameters.strip_prefix('(').unwrap_or(&parameters);
@@ -239,6 +337,21 @@ impl<'a> Walk<'a> {
                 (name.named_child_count() == 0).then(|| Found::plain(self.source(name)))?
             }
             Name::Text(field) => Found::plain(&squeeze(self.source(node.child_by_field_name(field)?), 80)),
+            Name::Path(field) => {
+                let text = squeeze(self.source(node.child_by_field_name(field)?), 80);
+                let (owner, name) = match text.rsplit_once(['.', ':']) {
+                    Some((owner, name)) => (Some(owner.replace(':', ".")), name),
+                    None => (None, text.as_str()),
+                };
+                Some(Found { owner, ..Found::plain(name)? })
+            }
+            Name::Holding(kinds) => {
+                let mut cursor = node.walk();
+                let held = kinds.is_empty()
+                    || node.named_children(&mut cursor).any(|child| kinds.contains(&child.kind()));
+                let name = node.named_child(0).filter(|name| held && name.kind() == "identifier")?;
+                Found::plain(self.source(name))
+            }
             Name::Declarator => self.declared_name(node),
             Name::Impl => {
                 let owner = squeeze(self.source(node.child_by_field_name("type")?), 80);
@@ -283,34 +396,67 @@ impl<'a> Walk<'a> {
 
     fn refer(&mut self, node: Node<'a>, callee: Callee) {
         let target = match callee {
-            Callee::Field(field) | Callee::Type(field) => {
+            Callee::Field(field) | Callee::Type(field) | Callee::Macro(field) => {
                 node.child_by_field_name(field).and_then(|target| self.target(target))
             }
             Callee::FirstChild => node.named_child(0).and_then(|target| self.target(target)),
             Callee::Parts { object, name } => node.child_by_field_name(name).and_then(|name| {
                 let qualifier = node.child_by_field_name(object).map(|object| self.qualifier(object));
-                plain_name(self.source(name)).map(|name| (name, qualifier))
+                plain_name(self.source(name)).map(|text| Target {
+                    name: text,
+                    qualifier,
+                    row: name.start_position().row,
+                })
             }),
             Callee::Component(field) => node
                 .child_by_field_name(field)
                 .and_then(|target| self.target(target))
-                .filter(|(name, _)| name.chars().next().is_some_and(char::is_uppercase)),
+                .filter(|target| target.name.chars().next().is_some_and(char::is_uppercase)),
         };
-        let Some((name, qualifier)) = target else { return };
-        let line = line_of(node.start_position().row);
+        let Some(Target { name, qualifier, row }) = target else { return };
+        let line = line_of(row);
         if qualifier.is_none() && self.grammar.import_calls.contains(&name.as_str()) {
             if let Some(module) = first_string(self.source(node), &name) {
-                self.out.imports.push(Import { local: String::new(), module, name: None, line });
+                self.import_call(node, module, line);
             }
             return;
         }
         let from = self.open.last().map(|(at, _, _)| *at);
         let on_self = qualifier.as_deref().is_some_and(|object| self.grammar.self_names.contains(&object));
-        self.out.references.push(Reference { from, name, qualifier, on_self, line });
+        let used = if matches!(callee, Callee::Macro(_)) { Use::Macro } else { Use::Call };
+        self.out.references.push(Reference { from, name, qualifier, on_self, line, used });
+    }
+
+    /// `const a = require('m')` and `const {a, b: c} = require('m')`.
+    fn import_call(&mut self, call: Node<'a>, module: String, line: u32) {
+        let pattern = call
+            .parent()
+            .filter(|parent| parent.kind() == "variable_declarator")
+            .and_then(|parent| parent.child_by_field_name("name"));
+        let import = |local: &str, name: Option<&str>| Import {
+            local: local.to_owned(),
+            module: module.clone(),
+            name: name.map(str::to_owned),
+            line,
+        };
+        match pattern {
+            Some(pattern) if pattern.kind() == "object_pattern" => {
+                let mut cursor = pattern.walk();
+                for part in pattern.named_children(&mut cursor) {
+                    let key = part
+                        .child_by_field_name("key")
+                        .map_or_else(|| self.source(part), |key| self.source(key));
+                    let local = part.child_by_field_name("value").map_or(key, |value| self.source(value));
+                    self.out.imports.push(import(local, Some(key)));
+                }
+            }
+            Some(pattern) => self.out.imports.push(import(self.source(pattern), None)),
+            None => self.out.imports.push(import("", None)),
+        }
     }
 
     /// The name a callee ends in and what stands in front of it.
-    fn target(&self, node: Node<'a>) -> Option<(String, Option<String>)> {
+    fn target(&self, node: Node<'a>) -> Option<Target> {
         let mut node = node;
         // Wrappers nest a few deep at most; the limit holds for input made to hurt.
         for _ in 0..8 {
@@ -319,30 +465,51 @@ impl<'a> Walk<'a> {
             };
             node = node.child_by_field_name(field)?;
         }
+        let row = node.start_position().row;
         if let Some(member) = self.grammar.members.iter().find(|member| member.node == node.kind()) {
             let name = node.child_by_field_name(member.name)?;
-            let qualifier = node.child_by_field_name(member.object).map(|object| self.qualifier(object));
+            let object = node.child_by_field_name(member.object);
             // `a::f::<T>` keeps its wrapper inside the name.
-            let (name, inner) = match self.grammar.unwrap.iter().any(|(kind, _)| *kind == name.kind()) {
+            let is_wrapped = self.grammar.unwrap.iter().any(|(kind, _)| *kind == name.kind())
+                || self.grammar.members.iter().any(|member| member.node == name.kind());
+            let mut target = match is_wrapped {
                 true => self.target(name)?,
-                false => match self.grammar.members.iter().any(|member| member.node == name.kind()) {
-                    true => self.target(name)?,
-                    false => (plain_name(self.source(name))?, None),
-                },
+                false => {
+                    let row = name.start_position().row;
+                    Target { name: plain_name(self.source(name))?, qualifier: None, row }
+                }
             };
-            return Some((name, inner.or(qualifier)));
+            if let Some(object) = object {
+                let outer = self.qualifier(object);
+                target.qualifier = Some(match target.qualifier {
+                    Some(inner) => format!("{outer}.{inner}"),
+                    None => outer,
+                });
+            }
+            return Some(target);
         }
-        plain_name(self.source(node)).map(|name| (name, None))
+        plain_name(self.source(node)).map(|name| Target { name, qualifier: None, row })
     }
 
     fn qualifier(&self, node: Node<'a>) -> String {
         let text = self.source(node);
-        if text.len() > QUALIFIER_LENGTH || text.contains('\n') { "…".to_owned() } else { text.to_owned() }
+        if text.len() > QUALIFIER_LENGTH {
+            return "…".to_owned();
+        }
+        chain::written(text).unwrap_or_else(|| "…".to_owned())
     }
 
-    fn source(&self, node: Node<'a>) -> &'a str {
+    pub(super) fn source(&self, node: Node<'a>) -> &'a str {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
+}
+
+/// What is called.
+struct Target {
+    name: String,
+    qualifier: Option<String>,
+    /// Where the name itself stands: a chain begins lines above it.
+    row: usize,
 }
 
 /// A definition's name as the tree has it.
@@ -371,64 +538,4 @@ fn declared_parameters(node: Node<'_>) -> Option<Node<'_>> {
         }
         at = at.child_by_field_name("declarator").or_else(|| at.named_child(0))?;
     }
-}
-
-/// The called name without type arguments, when it is a name at all.
-fn plain_name(text: &str) -> Option<String> {
-    let name = text.split('<').next().unwrap_or(text).trim();
-    let name = name.rsplit(['.', '\\', ':']).next().unwrap_or(name);
-    let is_name = !name.is_empty()
-        && name.len() <= 120
-        && name
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '!' | '?' | '-' | '#' | '@' | '='))
-        && !name.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-    // A dot command of the shell is a name too.
-    (is_name || text == ".").then(|| if text == "." { text.to_owned() } else { name.to_owned() })
-}
-
-/// The first argument of a call when it is a literal: `require('x')`, `source lib.sh`.
-fn first_string(call: &str, name: &str) -> Option<String> {
-    let arguments = call.get(call.find(name)? + name.len()..)?;
-    let arguments = arguments.trim_start_matches(|c: char| c == '(' || c.is_whitespace());
-    let word: String = match arguments.chars().next()? {
-        quote @ ('"' | '\'' | '`') => arguments[1..].chars().take_while(|c| *c != quote).collect(),
-        _ => arguments.chars().take_while(|c| !c.is_whitespace() && *c != ')' && *c != ';').collect(),
-    };
-    (!word.is_empty() && !word.contains('$')).then_some(word)
-}
-
-fn is_capitals(name: &str) -> bool {
-    name.len() > 1
-        && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
-        && name.starts_with(|c: char| c.is_ascii_uppercase())
-}
-
-/// One line without runs of blanks, cut at a number of characters.
-fn squeeze(text: &str, limit: usize) -> String {
-    // Whatever is cut away need not be looked at: a name can be a megabyte long.
-    let mut out = String::new();
-    for word in text.split_whitespace() {
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
-        if out.len() > limit * 4 {
-            break;
-        }
-    }
-    match out.char_indices().nth(limit) {
-        Some((at, _)) => format!("{}…", &out[..at]),
-        None => out,
-    }
-}
-
-/// The last row with text of the node: a node that ends with a newline ends before the row it opens.
-fn last_row(node: Node<'_>) -> usize {
-    let end = node.end_position();
-    if end.column == 0 { end.row.saturating_sub(1).max(node.start_position().row) } else { end.row }
-}
-
-fn line_of(row: usize) -> u32 {
-    u32::try_from(row).unwrap_or(u32::MAX - 1) + 1
 }

@@ -1,184 +1,192 @@
-//! Callers and callees: call sites of the files that mention a name, resolved against the definitions of it.
+//! Callers and callees: uses in the files that mention a name, resolved against the definitions of it.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::Reader;
 use crate::graph::facts::Facts;
-use crate::graph::resolve::{Resolution, Site, imported, looked_up, resolve};
+use crate::graph::lookup::{File, Lookup, Source};
+use crate::graph::project::Project;
+use crate::graph::resolve::{Resolution, Target, looked_up};
 use crate::graph::{Import, Reference};
-use crate::sqlite::decoded::{self, Decoded};
-use crate::sqlite::memory::FileEntry;
+use crate::sqlite::decoded;
 use crate::sqlite::row;
 use crate::store::{CallEdge, EdgeKind, GenerationReader, GraphNote, NoteKind, StoreError, Symbol};
 use crate::symbols::{self, Language};
 
-/// Definitions by name, looked up once per question.
-#[derive(Default)]
-struct Names(HashMap<String, Vec<Symbol>>);
+/// Of a call that can mean anything of its name, so many definitions are listed among the callees.
+const CANDIDATES_LISTED: usize = 5;
 
-impl Names {
-    fn get(&mut self, reader: &Reader, name: &str) -> Result<&[Symbol], StoreError> {
-        if !self.0.contains_key(name) {
-            self.0.insert(name.to_owned(), reader.symbols_named(name)?);
-        }
-        Ok(self.0.get(name).map_or(&[], Vec::as_slice))
+/// So often a name may be given on under another name.
+const ALIAS_ROUNDS: usize = 4;
+
+impl Source for Reader {
+    fn symbols_named(&self, name: &str) -> Result<Vec<Symbol>, StoreError> {
+        GenerationReader::symbols_named(self, name)
     }
-}
 
-/// A file with its facts.
-struct Opened<'a> {
-    entry: &'a FileEntry,
-    file: Arc<Decoded>,
-    facts: Facts,
-}
-
-impl Opened<'_> {
-    fn language(&self) -> &str {
-        self.file
+    fn file(&self, path: &str) -> Result<Option<(String, Vec<Symbol>, Facts)>, StoreError> {
+        let Some(entry) = self.memory.at_path(path) else { return Ok(None) };
+        let Some(file) = Reader::file(self, entry)? else { return Ok(None) };
+        let facts = decoded::facts(&self.generation.db(), entry.id)?;
+        let language = file
             .symbols
             .first()
             .map(|symbol| symbol.language.as_str())
-            .unwrap_or_else(|| self.file.chunks.first().map_or("text", |chunk| chunk.language.as_str()))
+            .unwrap_or_else(|| file.chunks.first().map_or("text", |chunk| chunk.language.as_str()));
+        Ok(Some((language.to_owned(), file.symbols.clone(), facts)))
     }
 
-    fn source(&self, reference: &Reference) -> (String, Option<&Symbol>) {
-        let from = reference.from.and_then(|at| self.file.symbols.get(at as usize));
-        let id = from
-            .map_or_else(|| symbols::file_symbol(&self.entry.path, 1).id, |symbol| symbol.symbol_id.clone());
-        (id, from)
+    fn project(&self) -> &Project {
+        self.memory.project()
     }
+}
 
-    /// The edges of one call site.
-    fn edges(
-        &self,
-        reader: &Reader,
-        names: &mut Names,
-        reference: &Reference,
-    ) -> Result<Vec<CallEdge>, StoreError> {
-        let (source, from) = self.source(reference);
-        let site = Site {
-            file: &self.entry.path,
-            language: self.language(),
-            reference,
-            from,
-            imports: &self.facts.imports,
-        };
-        let named = names.get(reader, looked_up(reference, &self.facts.imports))?;
-        Ok(match resolve(&site, named) {
-            Resolution::Known(kind, targets) => targets
-                .into_iter()
-                .map(|(target, confidence)| self.edge(&source, target, kind, reference.line, confidence))
-                .collect(),
-            Resolution::Dynamic(_) | Resolution::Outside => Vec::new(),
-        })
-    }
+/// The edges of one use.
+fn edges_of(file: &File, reference: &Reference, targets: Vec<Target>) -> Vec<CallEdge> {
+    let source = source_id(file, reference);
+    targets.into_iter().map(|target| edge(file, &source, &target, reference.line)).collect()
+}
 
-    /// The edges of one import: from the file as a whole.
-    fn import_edges(
-        &self,
-        reader: &Reader,
-        names: &mut Names,
-        import: &Import,
-    ) -> Result<Vec<CallEdge>, StoreError> {
-        let Some(name) = &import.name else { return Ok(Vec::new()) };
-        let source = symbols::file_symbol(&self.entry.path, 1).id;
-        let named = names.get(reader, name)?;
-        Ok(imported(import, &self.entry.path, named)
-            .into_iter()
-            .map(|(target, confidence)| self.edge(&source, target, EdgeKind::Import, import.line, confidence))
-            .collect())
-    }
+/// The edges of one import: from the file as a whole.
+fn import_edges(lookup: &Lookup<'_>, file: &Rc<File>, import: &Import) -> Vec<CallEdge> {
+    let source = symbols::file_symbol(&file.path, 1).id;
+    let targets = lookup.resolve_import(file, import).targets();
+    targets.iter().map(|target| edge(file, &source, target, import.line)).collect()
+}
 
-    fn edge(&self, source: &str, target: &Symbol, kind: EdgeKind, line: u32, confidence: f32) -> CallEdge {
-        CallEdge {
-            src_symbol_id: source.to_owned(),
-            dst_symbol_id: target.symbol_id.clone(),
-            kind,
-            site_file: self.entry.path.clone(),
-            site_line: line,
-            confidence,
-        }
+fn source_id(file: &File, reference: &Reference) -> String {
+    file.at(reference.from)
+        .map_or_else(|| symbols::file_symbol(&file.path, 1).id, |symbol| symbol.symbol_id.clone())
+}
+
+fn edge(file: &File, source: &str, target: &Target, line: u32) -> CallEdge {
+    CallEdge {
+        src_symbol_id: source.to_owned(),
+        dst_symbol_id: target.symbol.symbol_id.clone(),
+        kind: target.kind,
+        site_file: file.path.clone(),
+        site_line: line,
+        confidence: target.confidence,
     }
 }
 
 impl Reader {
-    fn opened<'a>(&self, entry: &'a FileEntry) -> Result<Option<Opened<'a>>, StoreError> {
-        let Some(file) = self.file(entry)? else { return Ok(None) };
-        let facts = decoded::facts(&self.generation.db(), entry.id)?;
-        Ok(Some(Opened { entry, file, facts }))
-    }
-
     pub(super) fn callees_of(&self, symbol_id: &str) -> Result<Vec<CallEdge>, StoreError> {
         let (path, place) = match self.memory.symbol(symbol_id) {
-            Some((entry, at)) => (entry.path.clone(), Some(at)),
+            Some((entry, at)) => (entry.path.clone(), u32::try_from(at).ok()),
             None => match self.file_symbol(symbol_id)? {
                 Some(symbol) => (symbol.rel_path, None),
                 None => return Ok(Vec::new()),
             },
         };
-        let Some(opened) = self.memory.at_path(&path).map(|entry| self.opened(entry)).transpose()?.flatten()
-        else {
-            return Ok(Vec::new());
-        };
-        let mut names = Names::default();
+        let lookup = Lookup::new(self);
         let mut edges = Vec::new();
-        for reference in &opened.facts.references {
-            if reference.from.map(|at| at as usize) == place {
-                edges.extend(opened.edges(self, &mut names, reference)?);
+        if let Some(file) = lookup.file(&path) {
+            for reference in file.facts.references.iter().filter(|reference| reference.from == place) {
+                let targets = match lookup.resolve(&file, reference) {
+                    Resolution::Candidates(mut candidates) => {
+                        candidates.sort_by(|left, right| right.confidence.total_cmp(&left.confidence));
+                        candidates.truncate(CANDIDATES_LISTED);
+                        candidates
+                    }
+                    other => other.targets(),
+                };
+                edges.extend(edges_of(&file, reference, targets));
+            }
+            for import in file.facts.imports.iter().filter(|_| place.is_none()) {
+                edges.extend(import_edges(&lookup, &file, import));
             }
         }
-        if place.is_none() {
-            for import in &opened.facts.imports {
-                edges.extend(opened.import_edges(self, &mut names, import)?);
-            }
-        }
-        Ok(sorted(edges, |edge| edge.dst_symbol_id.clone()))
+        lookup.finish(sorted(edges, |edge| edge.dst_symbol_id.clone()))
     }
 
     pub(super) fn callers_of(&self, symbol_id: &str) -> Result<Vec<CallEdge>, StoreError> {
         let Some(target) = self.symbol(symbol_id)? else { return Ok(Vec::new()) };
+        let lookup = Lookup::new(self);
+        let mut edges = self.edges_to(&lookup, &target);
+        // A constructor is called by the name of its type too.
+        if let Some(class) = lookup.constructed(&target) {
+            edges.extend(
+                self.edges_to(&lookup, &class).into_iter().filter(|edge| edge.kind == EdgeKind::Call),
+            );
+        }
+        for edge in &mut edges {
+            symbol_id.clone_into(&mut edge.dst_symbol_id);
+        }
+        lookup.finish(sorted(edges, |edge| edge.src_symbol_id.clone()))
+    }
+
+    /// The edges that end in one definition.
+    fn edges_to(&self, lookup: &Lookup<'_>, target: &Symbol) -> Vec<CallEdge> {
         let name = row::last_name(&target.qualified_name);
         if name.is_empty() {
-            return Ok(Vec::new());
+            return Vec::new();
         }
-        let hash = row::name_hash(name);
-        let mut names = Names::default();
+        let (names, files) = self.mentioning(lookup, target, name);
         let mut edges = Vec::new();
-        for entry in self.memory.files.values() {
-            if entry.keys.mentioned.binary_search(&hash).is_err() {
-                continue;
-            }
-            let Some(opened) = self.opened(entry)? else { continue };
-            for reference in &opened.facts.references {
-                if looked_up(reference, &opened.facts.imports) == name {
-                    edges.extend(opened.edges(self, &mut names, reference)?);
+        for file in files {
+            for reference in &file.facts.references {
+                let looked = looked_up(reference, &file.facts.imports);
+                if names.contains(looked) || names.contains(reference.name.as_str()) {
+                    edges.extend(edges_of(&file, reference, lookup.resolve(&file, reference).targets()));
                 }
             }
-            for import in &opened.facts.imports {
-                if import.name.as_deref() == Some(name) {
-                    edges.extend(opened.import_edges(self, &mut names, import)?);
+            for import in &file.facts.imports {
+                if import.name.as_deref().is_some_and(|name| names.contains(name)) {
+                    edges.extend(import_edges(lookup, &file, import));
                 }
             }
         }
-        edges.retain(|edge| edge.dst_symbol_id == symbol_id);
-        Ok(sorted(edges, |edge| edge.src_symbol_id.clone()))
+        edges.retain(|edge| edge.dst_symbol_id == target.symbol_id);
+        edges
+    }
+
+    /// The names that a definition goes by, and the files that mention one of them.
+    fn mentioning(
+        &self,
+        lookup: &Lookup<'_>,
+        target: &Symbol,
+        name: &str,
+    ) -> (BTreeSet<String>, Vec<Rc<File>>) {
+        let mut names = BTreeSet::from([name.to_owned()]);
+        if lookup.file(&target.rel_path).is_some_and(|file| gives_as_default(&file, name)) {
+            names.insert("default".to_owned());
+        }
+        let mut files: BTreeMap<&str, Rc<File>> = BTreeMap::new();
+        let mut asked: BTreeSet<String> = BTreeSet::new();
+        // Each round follows the names that the last one found: a barrel may rename what another has renamed.
+        for _ in 0..ALIAS_ROUNDS {
+            let fresh: Vec<u32> = names.difference(&asked).map(|name| row::name_hash(name)).collect();
+            asked.clone_from(&names);
+            if fresh.is_empty() {
+                break;
+            }
+            for entry in self.memory.files.values() {
+                let is_mentioned = fresh.iter().any(|hash| entry.keys.mentioned.binary_search(hash).is_ok());
+                if !is_mentioned || files.contains_key(entry.path.as_str()) {
+                    continue;
+                }
+                let Some(file) = lookup.file(&entry.path) else { continue };
+                let renamed = file.facts.imports.iter().filter(|import| {
+                    import.name.as_deref().is_some_and(|name| asked.contains(name)) && import.local != "*"
+                });
+                names.extend(renamed.map(|import| import.local.clone()));
+                files.insert(entry.path.as_str(), file);
+            }
+        }
+        (names, files.into_values().collect())
     }
 
     pub(super) fn notes_of(&self, rel_path: &str) -> Result<Vec<GraphNote>, StoreError> {
-        let Some(opened) =
-            self.memory.at_path(rel_path).map(|entry| self.opened(entry)).transpose()?.flatten()
-        else {
+        let lookup = Lookup::new(self);
+        let Some(file) = lookup.file(rel_path) else { return lookup.finish(Vec::new()) };
+        let Some((grammar, _)) = Language::named(&file.language).and_then(Language::grammar) else {
             return Ok(Vec::new());
         };
-        let language = Language::named(opened.language());
-        let Some((grammar, _)) = language.and_then(Language::grammar) else { return Ok(Vec::new()) };
-        let mut names = Names::default();
         let mut notes = Vec::new();
-        if opened.file.symbols.is_empty()
-            && !opened.file.chunks.is_empty()
-            && opened.facts == Facts::default()
-        {
+        let has_text = self.memory.at_path(rel_path).is_some_and(|entry| !entry.keys.chunks.is_empty());
+        if file.symbols.is_empty() && has_text && file.facts == Facts::default() {
             notes.push(GraphNote {
                 kind: NoteKind::MissingSymbolMetadata,
                 file: rel_path.to_owned(),
@@ -187,25 +195,17 @@ impl Reader {
                 detail: "no definition or call was found in this file".to_owned(),
             });
         }
-        for reference in opened.facts.references.iter().filter(|_| grammar.note_unresolved) {
-            let (_, from) = opened.source(reference);
-            let site = Site {
-                file: rel_path,
-                language: opened.language(),
-                reference,
-                from,
-                imports: &opened.facts.imports,
-            };
-            let named = names.get(self, looked_up(reference, &opened.facts.imports))?;
+        for reference in file.facts.references.iter().filter(|_| grammar.note_unresolved) {
             let called = match &reference.qualifier {
                 Some(qualifier) => format!("{qualifier}.{}", reference.name),
                 None => reference.name.clone(),
             };
-            let (kind, detail) = match resolve(&site, named) {
-                Resolution::Known(..) => continue,
-                Resolution::Dynamic(count) => {
-                    (NoteKind::DynamicEdge, format!("{called}() can be any of {count} definitions"))
-                }
+            let (kind, detail) = match lookup.resolve(&file, reference) {
+                Resolution::Known(_) => continue,
+                Resolution::Candidates(candidates) => (
+                    NoteKind::DynamicEdge,
+                    format!("{called}() can be any of {} definitions of that name", candidates.len()),
+                ),
                 Resolution::Outside => (
                     NoteKind::UnresolvedEdge,
                     format!("{called}() is not defined in the index, or not visibly"),
@@ -215,14 +215,19 @@ impl Reader {
                 kind,
                 file: rel_path.to_owned(),
                 start_line: reference.line,
-                symbol_id: from.map(|symbol| symbol.symbol_id.clone()),
+                symbol_id: file.at(reference.from).map(|symbol| symbol.symbol_id.clone()),
                 detail,
             });
         }
         notes.sort_by(|left, right| (left.start_line, &left.detail).cmp(&(right.start_line, &right.detail)));
         notes.dedup();
-        Ok(notes)
+        lookup.finish(notes)
     }
+}
+
+/// Says whether a file gives a name to others as its default.
+fn gives_as_default(file: &File, name: &str) -> bool {
+    file.facts.imports.iter().any(|import| import.local == "default" && import.name.as_deref() == Some(name))
 }
 
 /// By site, then by the other end; an edge at the same line once.

@@ -1,7 +1,7 @@
 //! Bash and POSIX shells.
 
 use crate::symbols::SymbolKind::Function;
-use crate::symbols::grammar::{Callee, Grammar, call, define};
+use crate::symbols::grammar::{Callee, Grammar, Types, call, define};
 
 pub(super) static GRAMMAR: Grammar = Grammar {
     language: || tree_sitter_bash::LANGUAGE.into(),
@@ -15,4 +15,5 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     self_names: &[],
     import_calls: &["source", "."],
     note_unresolved: false,
+    types: Types::NONE,
 };

@@ -1,7 +1,9 @@
 //! C.
 
 use crate::symbols::SymbolKind::{Enum, Function, Macro, Struct, Type, Union};
-use crate::symbols::grammar::{Callee, Grammar, ImportRule, Name, call, define, define_by, member};
+use crate::symbols::grammar::{
+    Callee, Grammar, ImportRule, Name, Types, bind, call, define, define_by, member,
+};
 use crate::symbols::imports;
 
 pub(super) static GRAMMAR: Grammar = Grammar {
@@ -13,6 +15,8 @@ pub(super) static GRAMMAR: Grammar = Grammar {
         define("enum_specifier", Enum).only_if("body", &[]),
         define_by("type_definition", Type, Name::Declarator),
         define("preproc_function_def", Macro),
+        // A macro without a value only guards its header.
+        define("preproc_def", Macro).only_if("value", &[]),
     ],
     calls: &[call("call_expression", Callee::Field("function"))],
     members: &[member("field_expression", "argument", "field")],
@@ -23,4 +27,13 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     self_names: &[],
     import_calls: &[],
     note_unresolved: true,
+    types: Types {
+        binds: &[
+            bind("parameter_declaration", "declarator", "type", "value"),
+            bind("declaration", "declarator", "type", "value"),
+            bind("field_declaration", "declarator", "type", "value"),
+        ],
+        returns: &["type"],
+        ..Types::NONE
+    },
 };

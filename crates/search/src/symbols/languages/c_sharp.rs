@@ -3,7 +3,9 @@
 use crate::symbols::SymbolKind::{
     Class, Constructor, Enum, Function, Interface, Method, Namespace, Property, Struct, Type,
 };
-use crate::symbols::grammar::{Callee, Grammar, ImportRule, Name, call, define, define_by, member};
+use crate::symbols::grammar::{
+    Callee, Grammar, ImportRule, Name, Types, bind, call, define, define_by, member,
+};
 use crate::symbols::imports;
 
 pub(super) static GRAMMAR: Grammar = Grammar {
@@ -36,4 +38,15 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     self_names: &["this", "base"],
     import_calls: &[],
     note_unresolved: true,
+    types: Types {
+        binds: &[
+            bind("parameter", "name", "type", "value"),
+            bind("property_declaration", "name", "type", "value"),
+            bind("foreach_statement", "left", "type", "missing"),
+        ],
+        returns: &["returns", "type"],
+        bases: &["base_list"],
+        package: &["file_scoped_namespace_declaration", "namespace_declaration"],
+        ..Types::NONE
+    },
 };

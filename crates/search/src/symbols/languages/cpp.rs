@@ -1,7 +1,9 @@
 //! C++.
 
 use crate::symbols::SymbolKind::{Class, Enum, Function, Macro, Namespace, Struct, Type, Union};
-use crate::symbols::grammar::{Callee, Grammar, ImportRule, Name, call, define, define_by, member};
+use crate::symbols::grammar::{
+    Callee, Grammar, ImportRule, Name, Types, bind, call, define, define_by, member,
+};
 use crate::symbols::imports;
 
 pub(super) static GRAMMAR: Grammar = Grammar {
@@ -17,6 +19,8 @@ pub(super) static GRAMMAR: Grammar = Grammar {
         define("alias_declaration", Type),
         define("concept_definition", Type),
         define("preproc_function_def", Macro),
+        // A macro without a value only guards its header.
+        define("preproc_def", Macro).only_if("value", &[]),
     ],
     calls: &[
         call("call_expression", Callee::Field("function")),
@@ -33,4 +37,15 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     self_names: &["this"],
     import_calls: &[],
     note_unresolved: true,
+    types: Types {
+        binds: &[
+            bind("parameter_declaration", "declarator", "type", "value"),
+            bind("optional_parameter_declaration", "declarator", "type", "value"),
+            bind("declaration", "declarator", "type", "value"),
+            bind("field_declaration", "declarator", "type", "value"),
+        ],
+        returns: &["type"],
+        bases: &["base_class_clause"],
+        ..Types::NONE
+    },
 };

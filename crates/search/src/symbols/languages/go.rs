@@ -1,7 +1,9 @@
 //! Go.
 
 use crate::symbols::SymbolKind::{Constant, Function, Interface, Method, Struct, Type};
-use crate::symbols::grammar::{Callee, Grammar, ImportRule, Name, Place, call, define, define_by, member};
+use crate::symbols::grammar::{
+    Callee, Grammar, ImportRule, Name, Place, Types, bind, bind_each, call, define, define_by, member,
+};
 use crate::symbols::imports;
 
 pub(super) static GRAMMAR: Grammar = Grammar {
@@ -9,6 +11,7 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     definitions: &[
         define("function_declaration", Function),
         define_by("method_declaration", Method, Name::Receiver),
+        define("method_elem", Method),
         define("type_spec", Struct).only_if("type", &["struct_type"]),
         define("type_spec", Interface).only_if("type", &["interface_type"]),
         define("type_spec", Type),
@@ -28,4 +31,19 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     self_names: &[],
     import_calls: &[],
     note_unresolved: true,
+    types: Types {
+        binds: &[
+            bind("parameter_declaration", "name", "type", "value"),
+            bind("variadic_parameter_declaration", "name", "type", "value"),
+            bind("var_spec", "name", "type", "value"),
+            bind("const_spec", "name", "type", "value"),
+            bind("short_var_declaration", "left", "type", "right"),
+            bind_each("range_clause", "left", "right"),
+            bind("field_declaration", "name", "type", "value"),
+        ],
+        returns: &["result"],
+        package: &["package_clause"],
+        bases: &["type_elem"],
+        ..Types::NONE
+    },
 };

@@ -2,7 +2,8 @@
 
 use crate::symbols::SymbolKind::{Class, Constant, Function, Method};
 use crate::symbols::grammar::{
-    Call, Callee, Definition, Grammar, ImportRule, Member, Name, Place, call, define, define_by, member,
+    Call, Callee, Definition, Grammar, ImportRule, Member, Name, Place, Types, bind, bind_each, call, define,
+    define_by, member,
 };
 use crate::symbols::imports;
 
@@ -12,11 +13,31 @@ pub(super) const FUNCTION_VALUES: &[&str] = &["arrow_function", "function_expres
 pub(super) const CALLS: &[Call] = &[
     call("call_expression", Callee::Field("function")),
     call("new_expression", Callee::Field("constructor")),
+    call("decorator", Callee::FirstChild),
     call("jsx_opening_element", Callee::Component("name")),
     call("jsx_self_closing_element", Callee::Component("name")),
 ];
 
 pub(super) const MEMBERS: &[Member] = &[member("member_expression", "object", "property")];
+
+/// What declarations say, in both languages.
+pub(super) const TYPES: Types = Types {
+    binds: &[
+        bind("required_parameter", "pattern", "type", "value"),
+        bind("optional_parameter", "pattern", "type", "value"),
+        bind("variable_declarator", "name", "type", "value"),
+        bind("public_field_definition", "name", "type", "value"),
+        bind("field_definition", "property", "type", "value"),
+        bind("property_signature", "name", "type", "value"),
+        bind("assignment_expression", "left", "type", "right"),
+        bind_each("for_in_statement", "left", "right"),
+    ],
+    returns: &["return_type"],
+    returned: &["return_statement"],
+    bases: &["class_heritage", "extends_type_clause"],
+    exports: Some(ImportRule { node: "export_statement", parse: imports::javascript_exports }),
+    ..Types::NONE
+};
 
 const DEFINITIONS: &[Definition] = &[
     define("function_declaration", Function),
@@ -27,6 +48,7 @@ const DEFINITIONS: &[Definition] = &[
     define_by("field_definition", Method, Name::Field("property")).only_if("value", FUNCTION_VALUES),
     define("variable_declarator", Function).only_if("value", FUNCTION_VALUES),
     define("variable_declarator", Constant).place(Place::Capitals),
+    define("variable_declarator", Constant).place(Place::Exported),
     define_by("pair", Function, Name::Field("key")).only_if("value", FUNCTION_VALUES),
     define_by("assignment_expression", Function, Name::Text("left")).only_if("right", FUNCTION_VALUES),
 ];
@@ -43,4 +65,5 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     self_names: &["this", "super"],
     import_calls: &["require"],
     note_unresolved: true,
+    types: TYPES,
 };

@@ -1,7 +1,9 @@
 //! PHP.
 
 use crate::symbols::SymbolKind::{Class, Enum, Function, Interface, Method, Namespace, Trait};
-use crate::symbols::grammar::{Callee, Grammar, ImportRule, Name, call, define, define_by, member};
+use crate::symbols::grammar::{
+    Callee, Grammar, ImportRule, Name, Types, bind, call, define, define_by, member,
+};
 use crate::symbols::imports;
 
 pub(super) static GRAMMAR: Grammar = Grammar {
@@ -27,7 +29,18 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     imports: &[ImportRule { node: "namespace_use_declaration", parse: imports::php }],
     wrappers: &[],
     sole_wrappers: &[],
-    self_names: &["$this", "self", "static", "parent"],
+    self_names: &["this", "$this", "self", "static", "parent"],
     import_calls: &[],
     note_unresolved: true,
+    types: Types {
+        binds: &[
+            bind("simple_parameter", "name", "type", "default_value"),
+            bind("property_promotion_parameter", "name", "type", "default_value"),
+            bind("assignment_expression", "left", "type", "right"),
+        ],
+        returns: &["return_type"],
+        bases: &["base_clause", "class_interface_clause"],
+        package: &["namespace_definition"],
+        ..Types::NONE
+    },
 };

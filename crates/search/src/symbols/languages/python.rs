@@ -1,7 +1,9 @@
 //! Python.
 
 use crate::symbols::SymbolKind::{Class, Constant, Function};
-use crate::symbols::grammar::{Callee, Grammar, ImportRule, Name, Place, call, define, define_by, member};
+use crate::symbols::grammar::{
+    Callee, Grammar, ImportRule, Name, Place, Types, bind, bind_each, call, define, define_by, member,
+};
 use crate::symbols::imports;
 
 pub(super) static GRAMMAR: Grammar = Grammar {
@@ -11,7 +13,7 @@ pub(super) static GRAMMAR: Grammar = Grammar {
         define("class_definition", Class),
         define_by("assignment", Constant, Name::Field("left")).place(Place::Capitals),
     ],
-    calls: &[call("call", Callee::Field("function"))],
+    calls: &[call("call", Callee::Field("function")), call("decorator", Callee::FirstChild)],
     members: &[member("attribute", "object", "attribute")],
     unwrap: &[],
     imports: &[
@@ -23,4 +25,20 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     self_names: &["self", "cls", "super()"],
     import_calls: &[],
     note_unresolved: true,
+    types: Types {
+        binds: &[
+            bind("typed_parameter", "name", "type", "value"),
+            bind("typed_default_parameter", "name", "type", "value"),
+            bind("default_parameter", "name", "type", "value"),
+            bind("assignment", "left", "type", "right"),
+            bind("named_expression", "name", "type", "value"),
+            bind("as_pattern", "alias", "type", "value"),
+            bind_each("for_statement", "left", "right"),
+            bind_each("for_in_clause", "left", "right"),
+        ],
+        returns: &["return_type"],
+        returned: &["return_statement"],
+        base_fields: &["superclasses"],
+        ..Types::NONE
+    },
 };

@@ -1,7 +1,7 @@
 //! Ruby.
 
 use crate::symbols::SymbolKind::{Class, Constant, Function, Method, Module};
-use crate::symbols::grammar::{Callee, Grammar, Name, Place, call, define_by, member};
+use crate::symbols::grammar::{Callee, Grammar, Name, Place, Types, bind, call, define_by, member};
 
 pub(super) static GRAMMAR: Grammar = Grammar {
     language: || tree_sitter_ruby::LANGUAGE.into(),
@@ -21,4 +21,9 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     self_names: &["self", "super"],
     import_calls: &["require", "require_relative", "load", "autoload"],
     note_unresolved: true,
+    types: Types {
+        binds: &[bind("assignment", "left", "type", "right")],
+        bases: &["superclass"],
+        ..Types::NONE
+    },
 };

@@ -1,6 +1,6 @@
 //! TypeScript and TSX: two grammars, one description.
 
-use super::javascript::{CALLS, FUNCTION_VALUES, MEMBERS};
+use super::javascript::{CALLS, FUNCTION_VALUES, MEMBERS, TYPES};
 use crate::symbols::SymbolKind::{Class, Constant, Enum, Function, Interface, Method, Namespace, Type};
 use crate::symbols::grammar::{Definition, Grammar, ImportRule, Name, Place, define, define_by};
 use crate::symbols::imports;
@@ -23,6 +23,7 @@ const DEFINITIONS: &[Definition] = &[
     define("public_field_definition", Method).only_if("value", FUNCTION_VALUES),
     define("variable_declarator", Function).only_if("value", FUNCTION_VALUES),
     define("variable_declarator", Constant).place(Place::Capitals),
+    define("variable_declarator", Constant).place(Place::Exported),
     define_by("pair", Function, Name::Field("key")).only_if("value", FUNCTION_VALUES),
     define_by("assignment_expression", Function, Name::Text("left")).only_if("right", FUNCTION_VALUES),
 ];
@@ -40,6 +41,7 @@ const fn grammar(language: fn() -> tree_sitter::Language) -> Grammar {
         self_names: &["this", "super"],
         import_calls: &["require"],
         note_unresolved: true,
+        types: TYPES,
     }
 }
 

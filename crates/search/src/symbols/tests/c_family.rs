@@ -20,13 +20,13 @@ static node_t *list_push(node_t *head, int value) {
 }
 "#,
         expect![[r#"
-            3-3 macro MAX() [MAX]
+            3-3 macro MAX(a, b) [MAX]
             4-4 struct node [node]
             5-5 type node_t [node_t]
             6-6 enum color [color]
             7-11 function list_push(node_t *head, int value) [list_push]
             8 list_push calls make_node
-            9 list_push calls attach of head->ops
+            9 list_push calls attach of head.ops
             1 "*" = list.h
             2 "*" = stdio.h
         "#]],
@@ -59,10 +59,10 @@ using Alias = int;
         expect![[r#"
             2-10 namespace net [net]
               3-8 class Pool [net.Pool]
-                6-6 method Pool(int size) [net.Pool.Pool]
-                7-7 method take() [net.Pool.take]
+                6-6 method Pool.Pool(int size) [net.Pool.Pool]
+                7-7 method Pool.take() [net.Pool.take]
               9-9 struct Options [net.Options]
-            11-16 method run(const Options &options) [net.Server.run]
+            11-16 method Server.run(const Options &options) [net.Server.run]
             17-17 function counter() [counter]
             18-18 type Alias [Alias]
             6 net.Pool.Pool calls grow
@@ -101,11 +101,12 @@ namespace Example.Net {
             2-16 namespace Example.Net [Example.Net]
               3-13 class Server [Example.Net.Server]
                 5-5 property Port [Example.Net.Server.Port]
-                6-6 constructor Server(int port) [Example.Net.Server.Server]
-                7-12 async method Run(string name) [Example.Net.Server.Run]
+                6-6 constructor Server.Server(int port) [Example.Net.Server.Server]
+                7-12 async method Server.Run(string name) [Example.Net.Server.Run]
               14-14 interface IRun [Example.Net.IRun]
-                14-14 method Run() [Example.Net.IRun.Run]
+                14-14 method IRun.Run() [Example.Net.IRun.Run]
               15-15 class Point [Example.Net.Point]
+            4 Example.Net.Server extends Base
             8 Example.Net.Server.Run calls WriteLine of Console
             9 Example.Net.Server.Run calls Stop of this (own)
             10 Example.Net.Server.Run calls Worker
@@ -138,12 +139,13 @@ interface Runs { public function run(string $name): void; }
 "#,
         expect![[r#"
             6-14 class Server [Server]
-              7-7 method __construct(private int $port) [Server.__construct]
-              8-13 method run(string $name) [Server.run]
+              7-7 method Server.__construct(private int $port) [Server.__construct]
+              8-13 method Server.run(string $name) [Server.run]
             15-15 function boot(array $options) [boot]
             16-16 interface Runs [Runs]
-              16-16 method run(string $name) [Runs.run]
-            9 Server.run calls stop of $this (own)
+              16-16 method Runs.run(string $name) [Runs.run]
+            6 Server extends Base
+            9 Server.run calls stop of this (own)
             10 Server.run calls info of Logger
             11 Server.run calls helper
             12 Server.run calls Worker

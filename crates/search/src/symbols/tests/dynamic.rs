@@ -29,10 +29,12 @@ def helper(a): return Server(a)
             3-3 constant LIMIT [LIMIT]
             6-15 class Server [Server]
               8-8 constant MODE [Server.MODE]
-              10-15 async method run(self, port, *, depth=1) [Server.run]
+              10-15 async method Server.run(self, port, *, depth=1) [Server.run]
                 14-14 function inner() [Server.run.inner]
             17-17 function helper(a) [helper]
             6 (file) calls decorated
+            7 Server extends Base
+            10 Server calls property
             12 Server.run calls stop of self (own)
             13 Server.run calls join of path
             13 Server.run calls info
@@ -70,14 +72,15 @@ const table = { open() { go(); }, close: () => stop() };
         expect![[r#"
             4-4 constant LIMIT [LIMIT]
             5-10 class App [App]
-              7-7 method onClick(event) [App.onClick]
-              8-8 async method render(props, state) [App.render]
-              9-9 method of() [App.of]
+              7-7 method App.onClick(event) [App.onClick]
+              8-8 async method App.render(props, state) [App.render]
+              9-9 method App.of() [App.of]
             11-11 async function make(a, b) [make]
             12-12 function walk(tree) [walk]
             13-13 function module.exports.late(x) [module.exports.late]
             14-14 method open() [open]
             14-14 function close() [close]
+            5 App extends Component of React
             7 App.onClick calls render of this (own)
             8 App.render calls Button
             8 App.render calls info of log
@@ -89,7 +92,8 @@ const table = { open() { go(); }, close: () => stop() };
             1 "React" = react . default
             1 "state" = react . useState
             2 "log" = ./log.js
-            3 "" = fs
+            3 "fs" = fs
+            5 "default" =  . App
         "#]],
     );
 }
@@ -113,17 +117,18 @@ export function make<T>(x: T): Base<T> { return new Base(x); }
 "#,
         expect![[r#"
             2-2 interface Service [Service]
-              2-2 method start(port: number) [Service.start]
+              2-2 method Service.start(port: number) [Service.start]
             3-3 type Handler [Handler]
             4-4 enum Mode [Mode]
             5-5 namespace Inner [Inner]
               5-5 function deep() [Inner.deep]
             6-10 class Base [Base]
-              7-7 method constructor(private readonly x: T) [Base.constructor]
-              8-8 method stop() [Base.stop]
-              9-9 async method start(port: number) [Base.start]
+              7-7 method Base.constructor(private readonly x: T) [Base.constructor]
+              8-8 method Base.stop() [Base.stop]
+              9-9 async method Base.start(port: number) [Base.start]
             11-11 function external(a: string) [external]
             12-12 function make(x: T) [make]
+            6 Base extends Service
             9 Base.start calls stop of this (own)
             9 Base.start calls make
             12 make calls Base
@@ -170,8 +175,9 @@ end
             3-16 module Net [Net]
               4-4 constant LIMIT [Net.LIMIT]
               5-15 class Server [Net.Server]
-                6-8 method open(path) [Net.Server.open]
-                10-14 method run(port, depth: 1) [Net.Server.run]
+                6-8 method Server.open(path) [Net.Server.open]
+                10-14 method Server.run(port, depth: 1) [Net.Server.run]
+            5 Net.Server extends Base
             7 Net.Server.open calls new
             11 Net.Server.run calls stop of self (own)
             12 Net.Server.run calls parse of JSON

@@ -31,11 +31,11 @@ macro_rules! shout { () => {} }
             3-3 struct Server [Server]
             4-4 constant LIMIT [LIMIT]
             5-14 impl Server<T> [Server]
-              6-13 async method run(&self, port: u16) [Server.run]
+              6-13 async method Server.run(&self, port: u16) [Server.run]
             15-15 impl Drop for Server<u8> [Server]
-              15-15 method drop(&mut self) [Server.drop]
+              15-15 method Server.drop(&mut self) [Server.drop]
             16-16 trait Speak [Speak]
-              16-16 method speak(&self) [Speak.speak]
+              16-16 method Speak.speak(&self) [Speak.speak]
             17-17 module inner [inner]
               17-17 enum Kind [inner.Kind]
             18-18 function helper() [helper]
@@ -43,9 +43,10 @@ macro_rules! shout { () => {} }
             7 Server.run calls bind of Listener
             8 Server.run calls accept of self (own)
             9 Server.run calls helper
-            10 Server.run calls println
+            10 Server.run expands println
             12 Server.run calls Ok
-            15 Server.drop calls flush of crate::log
+            15 Server extends Drop
+            15 Server.drop calls flush of crate.log
             1 "io" = std . io
             1 "Listener" = std::net . TcpListener
         "#]],
@@ -87,11 +88,12 @@ func (s *Server) Run(depth int) error {
         expect![[r#"
             9-9 struct Server [Server]
             11-11 interface Runner [Runner]
+              11-11 method Runner.Run() [Runner.Run]
             13-13 constant Limit [Limit]
             16-16 constant a [a]
             17-17 constant b [b]
             20-20 function New(port int) [New]
-            22-27 method Run(depth int) [Server.Run]
+            22-27 method Server.Run(depth int) [Server.Run]
             23 Server.Run calls Println of fmt
             24 Server.Run calls stop of s
             25 Server.Run calls Info of lg
@@ -125,15 +127,17 @@ public class Server {
 "#,
         expect![[r#"
             5-16 class Server [Server]
-              7-7 constructor Server(int port) [Server.Server]
-              8-13 method run(List<String> names) [Server.run]
+              7-7 constructor Server.Server(int port) [Server.Server]
+              8-13 method Server.run(List<String> names) [Server.run]
               14-14 interface Hook [Server.Hook]
-                14-14 method call() [Server.Hook.call]
+                14-14 method Hook.call() [Server.Hook.call]
               15-15 enum Mode [Server.Mode]
+            5 Server calls Deprecated
+            8 Server.run calls Override
             10 Server.run calls info
             11 Server.run calls stop of this (own)
             12 Server.run calls forEach of names
-            12 Server.run calls go of new Worker(n)
+            12 Server.run calls go of Worker()
             12 Server.run calls Worker
             2 "List" = java.util . List
             3 "info" = com.example.Log . info

@@ -1,0 +1,517 @@
+//! Where modules lie: import paths against the files and packages of a project.
+//!
+//! Made from paths and package names alone, which the reader holds in memory, so that no file is opened for it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Languages whose definitions can mean each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Family {
+    Rust,
+    Script,
+    Python,
+    Go,
+    Java,
+    C,
+    CSharp,
+    Ruby,
+    Php,
+    Shell,
+    /// A language without rules of its own, by name.
+    Other(&'static str),
+}
+
+impl Family {
+    pub(crate) fn of(language: &str) -> Self {
+        match language {
+            "rust" => Self::Rust,
+            "typescript" | "tsx" | "javascript" => Self::Script,
+            "python" => Self::Python,
+            "go" => Self::Go,
+            "java" => Self::Java,
+            "c" | "cpp" => Self::C,
+            "csharp" => Self::CSharp,
+            "ruby" => Self::Ruby,
+            "php" => Self::Php,
+            "bash" => Self::Shell,
+            other => Self::Other(
+                crate::symbols::Language::named(other).map_or("text", crate::symbols::Language::name),
+            ),
+        }
+    }
+}
+
+/// What an import path means here.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Place {
+    /// The files of the module, sorted.
+    pub(crate) files: Vec<String>,
+    /// What the path names inside of them: an inner module, a type.
+    pub(crate) rest: Vec<String>,
+}
+
+/// A package by its name, with its folder and the files it says it begins with.
+#[derive(Debug, Clone)]
+struct Package {
+    folder: String,
+    entries: Vec<String>,
+}
+
+/// The files and packages of one snapshot.
+#[derive(Debug, Default)]
+pub(crate) struct Project {
+    paths: HashSet<String>,
+    /// Files by the last part of their module name: `__init__.py`, `index.ts` and the like by their folder's.
+    by_stem: HashMap<String, Vec<String>>,
+    by_folder: BTreeMap<String, Vec<String>>,
+    go: BTreeMap<String, Package>,
+    npm: BTreeMap<String, Package>,
+    cargo: BTreeMap<String, Package>,
+    /// What a file's package clause says.
+    clauses: HashMap<String, String>,
+}
+
+const SCRIPT_ENDINGS: &[&str] = &[".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs"];
+
+impl Project {
+    /// `files` are paths with the package that each says, if any.
+    pub(crate) fn of<'a>(files: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Self {
+        let mut project = Self::default();
+        for (path, package) in files {
+            project.paths.insert(path.to_owned());
+            project.by_stem.entry(stem(path)).or_default().push(path.to_owned());
+            project.by_folder.entry(folder(path).to_owned()).or_default().push(path.to_owned());
+            let Some(package) = package else { continue };
+            let mut words = package.split(' ').map(str::to_owned);
+            let name = words.next().unwrap_or_default();
+            let described = Package { folder: folder(path).to_owned(), entries: words.collect() };
+            match path.rsplit('/').next().unwrap_or(path) {
+                "go.mod" => drop(project.go.insert(name, described)),
+                "package.json" => drop(project.npm.insert(name, described)),
+                "Cargo.toml" => drop(project.cargo.insert(name.replace('-', "_"), described)),
+                _ => drop(project.clauses.insert(path.to_owned(), name)),
+            }
+        }
+        for list in project.by_stem.values_mut().chain(project.by_folder.values_mut()) {
+            list.sort();
+        }
+        project
+    }
+
+    /// What a file's package clause says.
+    pub(crate) fn clause(&self, path: &str) -> Option<&str> {
+        self.clauses.get(path).map(String::as_str)
+    }
+
+    /// The files of a folder.
+    pub(crate) fn in_folder(&self, folder: &str) -> &[String] {
+        self.by_folder.get(folder).map_or(&[], Vec::as_slice)
+    }
+
+    /// The files that a module path means when it stands in `importer`; none when it lies outside.
+    pub(crate) fn locate(&self, family: Family, importer: &str, module: &str) -> Option<Place> {
+        match family {
+            Family::Script => self.script(importer, module).map(files),
+            Family::Python => self.python(importer, module).map(files),
+            Family::Go => self.go_package(module).map(files),
+            Family::Rust => self.rust(importer, module),
+            Family::Java => self.java(module),
+            Family::C => self
+                .by_suffix(
+                    &segments(strip_ending(module)),
+                    importer,
+                    &[".h", ".hpp", ".hh", ".hxx", ".c", ".cc", ".cpp", ".cxx", ".ipp"],
+                )
+                .map(files),
+            Family::Php => self.php(module),
+            Family::Ruby => self.by_suffix(&segments(strip_ending(module)), importer, &[".rb"]).map(files),
+            Family::Shell => self
+                .by_suffix(&segments(strip_ending(module)), importer, &[".sh", ".bash", ".zsh"])
+                .map(files),
+            Family::CSharp => None,
+            Family::Other(_) => self.by_suffix(&segments(strip_ending(module)), importer, &[]).map(files),
+        }
+    }
+
+    /// `./x`, a package of the workspace with a path in it, or an alias of the source folder.
+    fn script(&self, importer: &str, module: &str) -> Option<Vec<String>> {
+        if module.starts_with('.') {
+            return self.script_file(&joined(folder(importer), module)?);
+        }
+        let mut name = module;
+        loop {
+            if let Some(package) = self.npm.get(name) {
+                let inner = module[name.len()..].trim_start_matches('/');
+                return self.script_entry(package, inner);
+            }
+            match name.rsplit_once('/') {
+                Some((shorter, _)) if !shorter.is_empty() => name = shorter,
+                _ => break,
+            }
+        }
+        // `@/x` and `~/x` are the source folder by custom; where that is, the nearest file says.
+        let inner = module
+            .strip_prefix("@/")
+            .or_else(|| module.strip_prefix("~/"))
+            .or_else(|| module.strip_prefix("src/"))?;
+        self.by_suffix(&segments(strip_ending(inner)), importer, SCRIPT_ENDINGS)
+    }
+
+    fn script_entry(&self, package: &Package, inner: &str) -> Option<Vec<String>> {
+        let at = |path: &str| joined(&package.folder, path).and_then(|path| self.script_file(&path));
+        if inner.is_empty() {
+            let named = package.entries.iter().find_map(|entry| {
+                // What is built is not in the repository: its source mostly lies at the same place below `src`.
+                let source = ["dist/", "lib/", "build/", "esm/", "cjs/"]
+                    .iter()
+                    .find_map(|built| entry.trim_start_matches("./").strip_prefix(built))
+                    .map(|rest| format!("src/{}", strip_ending(rest)));
+                at(entry).or_else(|| source.as_deref().and_then(at))
+            });
+            // A file at the top is mostly a stub for what is built.
+            return at("src/index")
+                .or(named)
+                .or_else(|| ["index", "src/main", "lib/index", "src/lib"].iter().find_map(|path| at(path)));
+        }
+        at(inner).or_else(|| at(&format!("src/{inner}"))).or_else(|| at(&format!("lib/{inner}")))
+    }
+
+    fn script_file(&self, path: &str) -> Option<Vec<String>> {
+        let known = |path: String| self.paths.contains(&path).then(|| vec![path]);
+        let base = strip_ending(path);
+        known(path.to_owned())
+            .or_else(|| SCRIPT_ENDINGS.iter().find_map(|ending| known(format!("{path}{ending}"))))
+            .or_else(|| SCRIPT_ENDINGS.iter().find_map(|ending| known(format!("{base}{ending}"))))
+            .or_else(|| {
+                let index = if path.is_empty() { "index".to_owned() } else { format!("{path}/index") };
+                SCRIPT_ENDINGS.iter().find_map(|ending| known(format!("{index}{ending}")))
+            })
+            .or_else(|| {
+                // A folder that is a package of its own.
+                self.npm
+                    .values()
+                    .find(|package| package.folder == path && !path.is_empty())
+                    .and_then(|package| self.script_entry(package, ""))
+            })
+    }
+
+    fn python(&self, importer: &str, module: &str) -> Option<Vec<String>> {
+        let dots = module.len() - module.trim_start_matches('.').len();
+        if dots == 0 {
+            let names = segments(module);
+            let mut found = self.by_suffix(&names, importer, &[".py", ".pyi"])?;
+            // What lies in a package is not at the top: `import json` is not `package/json.py`.
+            found.retain(|path| {
+                let mut above = path.as_str();
+                for _ in 0..names.len() + usize::from(path.contains("__init__.py")) {
+                    above = folder(above);
+                }
+                let marker =
+                    if above.is_empty() { "__init__.py".to_owned() } else { format!("{above}/__init__.py") };
+                !self.paths.contains(&marker)
+            });
+            return (!found.is_empty()).then_some(found);
+        }
+        let mut base: Vec<&str> = folder(importer).split('/').filter(|part| !part.is_empty()).collect();
+        base.truncate((base.len() + 1).checked_sub(dots)?);
+        let mut path = base.join("/");
+        for part in segments(&module[dots..]) {
+            path = if path.is_empty() { part } else { format!("{path}/{part}") };
+        }
+        let within = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+        let found =
+            [format!("{path}.py"), within("__init__.py"), format!("{path}.pyi"), within("__init__.pyi")]
+                .into_iter()
+                .find(|path| self.paths.contains(path));
+        found.map(|path| vec![path])
+    }
+
+    /// By `go.mod`; where that is missing by the end of the path, and by the package clause at the root.
+    fn go_package(&self, module: &str) -> Option<Vec<String>> {
+        let mut name = module;
+        loop {
+            if let Some(package) = self.go.get(name) {
+                let inner = module[name.len()..].trim_start_matches('/');
+                return self.go_folder(&joined(&package.folder, inner)?);
+            }
+            match name.rsplit_once('/') {
+                Some((shorter, _)) => name = shorter,
+                None => break,
+            }
+        }
+        if !self.go.is_empty() || !module.split('/').next().is_some_and(|host| host.contains('.')) {
+            return None;
+        }
+        let parts: Vec<&str> = module.split('/').collect();
+        for from in 1..parts.len() {
+            if let Some(files) = self.go_folder(&parts[from..].join("/")) {
+                return Some(files);
+            }
+        }
+        let is_version =
+            |part: &&&str| !(part.starts_with('v') && part[1..].chars().all(|c| c.is_ascii_digit()));
+        let last = parts.iter().rev().find(is_version)?;
+        let last =
+            last.rsplit('.').find(|part| !part.starts_with('v')).unwrap_or(last).trim_start_matches("go-");
+        self.go_folder("").filter(|files| files.iter().any(|file| self.clause(file) == Some(last)))
+    }
+
+    fn go_folder(&self, folder: &str) -> Option<Vec<String>> {
+        let files: Vec<String> =
+            self.in_folder(folder).iter().filter(|path| path.ends_with(".go")).cloned().collect();
+        (!files.is_empty()).then_some(files)
+    }
+
+    /// The folder of the crate that a file belongs to, and whether the file is a root of its own.
+    fn crate_of<'a>(&self, path: &'a str) -> &'a str {
+        let mut at = folder(path);
+        loop {
+            let manifest = if at.is_empty() { "Cargo.toml".to_owned() } else { format!("{at}/Cargo.toml") };
+            if self.paths.contains(&manifest) && self.cargo.values().any(|package| package.folder == at) {
+                return at;
+            }
+            match at.rsplit_once('/') {
+                Some((above, _)) => at = above,
+                None if !at.is_empty() => at = "",
+                None => break,
+            }
+        }
+        // Without manifests: what is above the nearest `src`.
+        match path.rfind("src/") {
+            Some(0) | None => "",
+            Some(at) => path[..at].trim_end_matches('/'),
+        }
+    }
+
+    /// Says whether two files belong to the same crate.
+    pub(crate) fn same_crate(&self, one: &str, other: &str) -> bool {
+        self.crate_of(one) == self.crate_of(other)
+    }
+
+    fn rust(&self, importer: &str, module: &str) -> Option<Place> {
+        let segments = segments(module);
+        let mut rest = segments.as_slice();
+        let home = self.crate_of(importer);
+        let join = |folder: &str, name: &str| {
+            if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+        };
+        let root_of = |folder: &str| -> (String, Vec<String>) {
+            let source = join(folder, "src");
+            let roots = ["lib.rs", "main.rs"].iter().map(|name| join(&source, name));
+            (source.clone(), roots.filter(|path| self.paths.contains(path)).collect())
+        };
+        // Where the children of the current module lie, and its own files.
+        let (mut folder_now, mut files) = match rest.first()?.as_str() {
+            "crate" => {
+                rest = &rest[1..];
+                match self.crate_root(importer, home) {
+                    Some(root) => {
+                        let files = self.module_files(root);
+                        (root.to_owned(), files)
+                    }
+                    None => (module_folder(importer), vec![importer.to_owned()]),
+                }
+            }
+            "self" => {
+                rest = &rest[1..];
+                (module_folder(importer), vec![importer.to_owned()])
+            }
+            "super" => {
+                let mut at = module_folder(importer);
+                let mut files = vec![importer.to_owned()];
+                while rest.first().is_some_and(|segment| segment == "super") {
+                    rest = &rest[1..];
+                    at = at.rsplit_once('/').map_or_else(String::new, |(above, _)| above.to_owned());
+                    // A module inside of a file has that file above it: both are looked at.
+                    files.extend(self.module_files(&at));
+                }
+                (at, files)
+            }
+            name => {
+                let children = module_folder(importer);
+                let child = self.rust_child(&children, name);
+                rest = &rest[1..];
+                if !child.is_empty() {
+                    (join(&children, name), child)
+                } else if let Some(package) = self.cargo.get(name) {
+                    let (source, roots) = root_of(&package.folder);
+                    (source, roots)
+                } else {
+                    return None;
+                }
+            }
+        };
+        while let Some(name) = rest.first() {
+            let child = self.rust_child(&folder_now, name);
+            if child.is_empty() {
+                break;
+            }
+            folder_now = join(&folder_now, name);
+            files = child;
+            rest = &rest[1..];
+        }
+        files.sort();
+        files.dedup();
+        (!files.is_empty()).then(|| Place { files, rest: rest.to_vec() })
+    }
+
+    /// The nearest folder above a file that a crate begins in.
+    fn crate_root<'a>(&self, importer: &'a str, home: &str) -> Option<&'a str> {
+        let mut at = folder(importer);
+        if at.ends_with("/bin") || at == "src/bin" {
+            return None;
+        }
+        loop {
+            let within = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}/{name}") };
+            if self.paths.contains(&within("lib.rs")) || self.paths.contains(&within("main.rs")) {
+                return Some(at);
+            }
+            if at == home || at.is_empty() {
+                return None;
+            }
+            at = folder(at);
+        }
+    }
+
+    fn rust_child(&self, folder: &str, name: &str) -> Vec<String> {
+        let base = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        [format!("{base}.rs"), format!("{base}/mod.rs")]
+            .into_iter()
+            .filter(|path| self.paths.contains(path))
+            .collect()
+    }
+
+    /// The files of the module whose children lie in a folder.
+    fn module_files(&self, folder: &str) -> Vec<String> {
+        let within =
+            |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        [format!("{folder}.rs"), within("mod.rs"), within("lib.rs"), within("main.rs")]
+            .into_iter()
+            .filter(|path| self.paths.contains(path))
+            .collect()
+    }
+
+    fn java(&self, module: &str) -> Option<Place> {
+        let segments = segments(module);
+        let ends = |folder: &str| {
+            folder
+                .split('/')
+                .collect::<Vec<_>>()
+                .ends_with(&segments.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let mut found: Vec<String> = self
+            .by_folder
+            .iter()
+            .filter(|(folder, _)| ends(folder))
+            .flat_map(|(_, files)| {
+                files.iter().filter(|path| path.ends_with(".java") || path.ends_with(".kt")).cloned()
+            })
+            .collect();
+        if !found.is_empty() {
+            found.sort();
+            return Some(files(found));
+        }
+        // A type, for what is inside of it.
+        let file = self.by_suffix(&segments, "", &[".java", ".kt"])?;
+        Some(Place { files: file, rest: segments.last().cloned().into_iter().collect() })
+    }
+
+    /// A namespace: the folder that ends like it.
+    fn php(&self, module: &str) -> Option<Place> {
+        let segments = segments(module);
+        let last = segments.last()?;
+        let found: Vec<String> = self
+            .by_folder
+            .iter()
+            .filter(|(folder, _)| {
+                folder.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(last))
+            })
+            .flat_map(|(_, files)| files.iter().filter(|path| path.ends_with(".php")).cloned())
+            .collect();
+        (!found.is_empty()).then(|| files(found))
+    }
+
+    /// Files whose module name ends with these segments: the nearest to the importer.
+    fn by_suffix(&self, segments: &[String], importer: &str, endings: &[&str]) -> Option<Vec<String>> {
+        let last = segments.last()?;
+        let mut found: Vec<&String> = self
+            .by_stem
+            .get(last)?
+            .iter()
+            .filter(|path| endings.is_empty() || endings.iter().any(|ending| path.ends_with(ending)))
+            .filter(|path| {
+                let parts = module_segments(path);
+                parts.len() >= segments.len()
+                    && parts.iter().rev().zip(segments.iter().rev()).all(|(a, b)| a == b)
+            })
+            .collect();
+        let shared =
+            |path: &str| path.split('/').zip(importer.split('/')).take_while(|(a, b)| a == b).count();
+        let best = found.iter().map(|path| shared(path)).max()?;
+        found.retain(|path| shared(path) == best);
+        let shortest = found.iter().map(|path| path.matches('/').count()).min()?;
+        found.retain(|path| path.matches('/').count() == shortest);
+        Some(found.into_iter().cloned().collect())
+    }
+}
+
+fn files(files: Vec<String>) -> Place {
+    Place { files, rest: Vec::new() }
+}
+
+/// The folder of a path; empty at the root.
+pub(crate) fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Where the children of a Rust file's module lie.
+fn module_folder(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let above = folder(path);
+    match name {
+        "mod.rs" | "lib.rs" | "main.rs" => above.to_owned(),
+        _ => path.strip_suffix(".rs").unwrap_or(path).to_owned(),
+    }
+}
+
+fn joined(base: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = base.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+fn strip_ending(path: &str) -> &str {
+    [".d.ts", ".tsx", ".ts", ".jsx", ".mjs", ".cjs", ".js", ".hpp", ".hh", ".h", ".rb", ".sh", ".bash"]
+        .iter()
+        .find_map(|ending| path.strip_suffix(ending))
+        .unwrap_or(path)
+}
+
+fn segments(module: &str) -> Vec<String> {
+    module.split(['.', '/', ':', '\\']).filter(|segment| !segment.is_empty()).map(str::to_owned).collect()
+}
+
+/// The file as a module: its path without the ending and without names that stand for their folder.
+fn module_segments(path: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    if let Some(name) = parts.last_mut() {
+        *name = name.split('.').next().unwrap_or(name);
+        if matches!(*name, "__init__" | "index" | "mod") {
+            parts.pop();
+        }
+    }
+    parts
+}
+
+fn stem(path: &str) -> String {
+    module_segments(path).last().copied().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,290 @@
+//! What names stand for: variables, parameters, fields and results, with their types as written or how they are made.
+//!
+//! Nothing is decided here. A binding is kept when the file uses its name in front of a call, so that a file's list is
+//! about as long as its list of calls.
+
+use std::collections::HashSet;
+
+use tree_sitter::Node;
+
+use super::grammar::Bind;
+use super::text::{line_of, squeeze};
+use super::walk::Walk;
+use crate::symbols::chain;
+use crate::symbols::{Binding, Reference, Use};
+
+/// A longer type says nothing that inference could use.
+const TYPE_LENGTH: usize = 120;
+
+impl<'a> Walk<'a> {
+    /// Adds what a node binds.
+    pub(super) fn bind(&mut self, node: Node<'a>, rule: &Bind) {
+        let typed = rule.of.and_then(|field| node.child_by_field_name(field));
+        let value = rule
+            .value
+            .and_then(|field| node.child_by_field_name(field))
+            .or_else(|| (node.kind() == "as_pattern").then(|| node.named_child(0)).flatten());
+        let name = node
+            .child_by_field_name(rule.name)
+            .or_else(|| (node.kind() == "typed_parameter").then(|| node.named_child(0)).flatten());
+        let Some(name) = name else {
+            self.embedded(node, typed);
+            return;
+        };
+        let mut cursor = node.walk();
+        // `a, b int`: the field comes several times.
+        let repeated: Vec<Node<'a>> =
+            node.children_by_field_name(rule.name, &mut cursor).filter(|name| name.is_named()).collect();
+        let names = if repeated.len() > 1 { repeated } else { parts(name) };
+        let values = value.map(parts).unwrap_or_default();
+        for (at, name) in names.iter().enumerate() {
+            let made = match values.as_slice() {
+                // Of a key and a value the value is the element; Go's single name is the key.
+                [one] if rule.element => {
+                    let is_element =
+                        at + 1 == names.len() && (names.len() > 1 || node.kind() != "range_clause");
+                    is_element.then_some(*one)
+                }
+                values if values.len() == names.len() => Some(values[at]),
+                [one] if at == 0 => Some(*one),
+                _ => None,
+            };
+            let value = match (typed, made) {
+                (Some(typed), _) => squeeze(self.source(typed), TYPE_LENGTH),
+                (None, Some(made)) => match self.made_by(made) {
+                    Some(chain) if rule.element => format!("={chain}[]"),
+                    Some(chain) => format!("={chain}"),
+                    None => "=".to_owned(),
+                },
+                // A name without a type still hides what has its name outside.
+                (None, None) => "=".to_owned(),
+            };
+            self.bind_name(*name, &value, node);
+        }
+    }
+
+    /// The chain that a value is made by.
+    fn made_by(&self, value: Node<'a>) -> Option<String> {
+        if value.byte_range().len() > 2000 {
+            return None;
+        }
+        match value.kind() {
+            // `x.(T)`, `x as T`: the type is written.
+            "type_assertion_expression"
+            | "as_expression"
+            | "type_cast_expression"
+            | "satisfies_expression" => {
+                let of = value.child_by_field_name("type").or_else(|| {
+                    u32::try_from(value.named_child_count())
+                        .ok()
+                        .and_then(|count| value.named_child(count.checked_sub(1)?))
+                })?;
+                chain::written(self.source(of)).map(|chain| chain + "()")
+            }
+            _ => chain::written(self.source(value)),
+        }
+    }
+
+    fn bind_name(&mut self, name: Node<'a>, value: &str, node: Node<'a>) {
+        let scope = self.open.last().map(|(at, _, _)| *at);
+        let line = line_of(name.start_position().row);
+        match name.kind() {
+            "identifier"
+            | "field_identifier"
+            | "property_identifier"
+            | "type_identifier"
+            | "variable_name"
+            | "private_property_identifier"
+            | "shorthand_property_identifier_pattern"
+            | "constant" => {
+                let name = self.source(name).trim_start_matches('$').to_owned();
+                let is_property = (0..node.child_count().min(4))
+                    .filter_map(|at| node.child(at))
+                    .any(|child| matches!(child.kind(), "accessibility_modifier" | "visibility_modifier"))
+                    && matches!(node.kind(), "required_parameter" | "property_promotion_parameter");
+                if is_property && let Some(class) = self.class_around() {
+                    self.push_binding(Some(class), name.clone(), value.to_owned(), line);
+                }
+                self.push_binding(scope, name, value.to_owned(), line);
+            }
+            "mut_pattern"
+            | "reference_pattern"
+            | "ref_pattern"
+            | "as_pattern_target"
+            | "pointer_declarator"
+            | "reference_declarator"
+            | "init_declarator"
+            | "array_declarator"
+            | "variable_declarator" => {
+                let inner = name
+                    .child_by_field_name("declarator")
+                    .or_else(|| name.child_by_field_name("name"))
+                    .or_else(|| {
+                        name.named_child(u32::try_from(name.named_child_count()).ok()?.checked_sub(1)?)
+                    });
+                if let Some(inner) = inner {
+                    let made = name.child_by_field_name("value").and_then(|made| self.made_by(made));
+                    let value = match made {
+                        Some(made) if matches!(value, "auto" | "var" | "=") => format!("={made}"),
+                        _ => value.to_owned(),
+                    };
+                    self.bind_name(inner, &value, node);
+                }
+            }
+            // `Some(x)`: what is inside of it.
+            "tuple_struct_pattern" if name.named_child_count() == 2 && value.starts_with('=') => {
+                if let Some(inner) = name.named_child(1) {
+                    self.bind_name(inner, &format!("{value}.?"), node);
+                }
+            }
+            // `self.x = …`: a field of the type around.
+            "attribute" | "member_expression" | "instance_variable" => {
+                let text = self.source(name);
+                let field = match text.split_once('.') {
+                    Some((object, field)) if self.grammar.self_names.contains(&object) => field,
+                    None if text.starts_with('@') => text,
+                    _ => return,
+                };
+                if !field.contains('.')
+                    && let Some(class) = self.class_around()
+                {
+                    self.push_binding(Some(class), field.to_owned(), value.to_owned(), line);
+                }
+            }
+            // `const {a, b: c} = value`.
+            "object_pattern" if value.starts_with('=') && value.len() > 1 => {
+                let mut cursor = name.walk();
+                for part in name.named_children(&mut cursor) {
+                    let (field, local) =
+                        match (part.child_by_field_name("key"), part.child_by_field_name("value")) {
+                            (Some(key), Some(local)) => (self.source(key), local),
+                            _ => (self.source(part), part),
+                        };
+                    if local.named_child_count() == 0 && !field.is_empty() {
+                        let line = line_of(local.start_position().row);
+                        let local = self.source(local).to_owned();
+                        self.push_binding(scope, local, format!("{value}.{field}"), line);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The nearest type that the walk is inside of.
+    fn class_around(&self) -> Option<u32> {
+        let is_type = |at: &u32| self.out.symbols[*at as usize].kind.has_methods();
+        self.open.iter().rev().map(|(at, _, _)| *at).find(is_type)
+    }
+
+    /// A field without a name: the type is embedded, its methods are this type's.
+    fn embedded(&mut self, node: Node<'a>, typed: Option<Node<'a>>) {
+        if let Some(of) = typed.or_else(|| node.named_child(0))
+            && node.kind() == "field_declaration"
+        {
+            self.base(of);
+        }
+    }
+
+    fn push_binding(&mut self, scope: Option<u32>, name: String, value: String, line: u32) {
+        if name != "_" && name.len() <= 80 {
+            self.out.bindings.push(Binding { scope, name, value, line });
+        }
+    }
+
+    /// What a definition returns, when that is written.
+    pub(super) fn returns(&mut self, node: Node<'a>, at: u32) {
+        let function =
+            node.child_by_field_name("value").or_else(|| node.child_by_field_name("right")).unwrap_or(node);
+        let of = self.grammar.types.returns.iter().find_map(|field| function.child_by_field_name(field));
+        let Some(of) = of else { return };
+        let text = squeeze(self.source(of), TYPE_LENGTH);
+        let line = line_of(of.start_position().row);
+        if !text.is_empty() && text != "void" && text != "()" {
+            self.push_binding(Some(at), Binding::RETURNED.to_owned(), text, line);
+        }
+    }
+
+    /// The value of a return statement, for functions that do not say what they return.
+    pub(super) fn returned(&mut self, node: Node<'a>) {
+        let Some((at, _, _)) = self.open.last() else { return };
+        let at = *at;
+        if !self.out.symbols[at as usize].kind.is_callable() {
+            return;
+        }
+        let Some(value) = node.named_child(0) else { return };
+        if let Some(chain) = self.made_by(value) {
+            let line = line_of(node.start_position().row);
+            self.push_binding(Some(at), Binding::RETURNED.to_owned(), format!("={chain}"), line);
+        }
+    }
+
+    /// Everything that a clause names is a base of the type around.
+    pub(super) fn bases(&mut self, clause: Node<'a>) {
+        let mut cursor = clause.walk();
+        let children: Vec<Node<'a>> = clause.named_children(&mut cursor).collect();
+        for child in children {
+            match child.kind() {
+                "type_list" | "extends_clause" | "implements_clause" => self.bases(child),
+                "keyword_argument" | "type_arguments" | "arguments" | "lifetime" | "access_specifier" => {}
+                _ => self.base(child),
+            }
+        }
+    }
+
+    /// One base of the type around.
+    pub(super) fn base(&mut self, node: Node<'a>) {
+        let Some((from, _, _)) = self.open.last() else { return };
+        let from = Some(*from);
+        let text = self.source(node);
+        let text = text.split(['<', '[', '(', '{']).next().unwrap_or(text).trim().trim_start_matches('*');
+        let Some(path) = chain::written(text) else { return };
+        let (qualifier, name) = match path.rsplit_once('.') {
+            Some((qualifier, name)) => (Some(qualifier.to_owned()), name.to_owned()),
+            None => (None, path),
+        };
+        let line = line_of(node.start_position().row);
+        self.out.references.push(Reference { from, name, qualifier, on_self: false, line, used: Use::Base });
+    }
+
+    /// Leaves the bindings that something in the file can ask for.
+    pub(super) fn keep_used_bindings(&mut self) {
+        let mut heads: HashSet<String> = HashSet::new();
+        let head = |chain: &str| chain.split(['.', '(', '[']).next().unwrap_or_default().to_owned();
+        for reference in &self.out.references {
+            match &reference.qualifier {
+                Some(chain) => heads.insert(head(chain)),
+                None => heads.insert(reference.name.clone()),
+            };
+        }
+        for binding in &self.out.bindings {
+            if let Some(chain) = binding.value.strip_prefix('=') {
+                heads.insert(head(chain));
+            }
+        }
+        let symbols = &self.out.symbols;
+        let mut returned: HashSet<u32> = HashSet::new();
+        self.out.bindings.retain(|binding| {
+            let kind = binding.scope.map(|at| symbols[at as usize].kind);
+            if binding.name == Binding::RETURNED {
+                // What is written comes first; else the first return statement counts.
+                return binding.scope.is_some_and(|at| returned.insert(at));
+            }
+            match kind {
+                // Others can ask for fields and for what stands at the top of the file.
+                None => binding.value != "=",
+                Some(kind) if kind.has_methods() => binding.value != "=",
+                Some(_) => heads.contains(&binding.name),
+            }
+        });
+    }
+}
+
+/// The parts of a list, or the node itself.
+fn parts(node: Node<'_>) -> Vec<Node<'_>> {
+    if !matches!(node.kind(), "expression_list" | "pattern_list" | "tuple_pattern" | "left_assignment_list") {
+        return vec![node];
+    }
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).collect()
+}
