@@ -35,11 +35,12 @@ struct Taken {
     symbols: Vec<(Span, String)>,
 }
 
-/// Puts the results of a search together, best first, until the budget is used.
+/// Puts the results of a search together, best first, until the budget is used. `lead` is the search's.
 pub fn bundle(
     reader: &dyn GenerationReader,
     results: &[SearchResult],
     query: &str,
+    lead: Option<f64>,
     budget: u32,
 ) -> Result<Bundle, StoreError> {
     let words = words_of(query);
@@ -95,7 +96,7 @@ pub fn bundle(
             BundleFile { file, pieces }
         })
         .collect();
-    let (confidence, advice) = confidence::of(&files, &words);
+    let (confidence, advice) = confidence::of(&files, &words, lead);
     Ok(Bundle { confidence, advice, files, n_left_out })
 }
 

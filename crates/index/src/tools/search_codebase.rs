@@ -118,7 +118,7 @@ fn answer(
         );
     }
     if let Some(budget) = params.budget {
-        let made = bundle::bundle(&*reader, &response.results, &request.query, budget);
+        let made = bundle::bundle(&*reader, &response.results, &request.query, outcome.lead, budget);
         response.bundle = Some(made.map_err(|error| failed(&error))?);
     }
     response.warnings.extend(outcome.warnings.iter().map(|text| warning(text)));

@@ -34,12 +34,24 @@ fn a_piece_says_where_the_words_were_found() {
 
 #[test]
 fn an_answer_without_the_querys_words_is_a_guess_and_says_what_to_ask() {
-    let sure = confidence::of(&[file("token = 1")], &words_of("retry the login token"));
+    let sure = confidence::of(&[file("token = 1")], &words_of("retry the login token"), None);
     assert_eq!(sure, (SearchConfidence::High, vec![]));
-    let (confidence, _) = confidence::of(&[file("")], &words_of("retry the login token twice"));
+    let (confidence, _) = confidence::of(&[file("")], &words_of("retry the login token twice"), None);
     assert_eq!(confidence, SearchConfidence::Medium);
-    let (confidence, advice) = confidence::of(&[file("")], &words_of("retry the zebra of okapi and quagga"));
+    let (confidence, advice) =
+        confidence::of(&[file("")], &words_of("retry the zebra of okapi and quagga"), None);
     assert_eq!(confidence, SearchConfidence::Low);
     assert!(advice.iter().any(|line| line == "Not found: okapi, quagga, zebra."), "{advice:?}");
-    assert_eq!(confidence::of(&[], &words_of("retry")).0, SearchConfidence::Low);
+    assert_eq!(confidence::of(&[], &words_of("retry"), None).0, SearchConfidence::Low);
+}
+
+#[test]
+fn a_file_that_is_hardly_ahead_of_the_next_is_a_guess_and_one_far_ahead_is_sure() {
+    let of = |lead: f64| confidence::of(&[file("token = 1")], &words_of("retry the login token"), Some(lead));
+    assert_eq!((of(0.4).0, of(0.1).0), (SearchConfidence::High, SearchConfidence::Medium));
+    let (confidence, advice) = of(0.01);
+    assert_eq!(confidence, SearchConfidence::Low);
+    assert_eq!(advice[0], "This is a guess: other files fit the query as well.");
+    let (confidence, _) = confidence::of(&[file("")], &words_of("zebra okapi quagga"), Some(1.0));
+    assert_eq!(confidence, SearchConfidence::Low, "a lead of what has none of the words");
 }

@@ -85,6 +85,8 @@ const STOPWORDS: &[&str] = &[
 ];
 
 const MAX_TERMS: usize = 8;
+/// So many words ask who uses something; more are a text that says "used" or "imported" in passing.
+const SHORT: usize = 6;
 /// More words than a person types to find one thing.
 const LONG: usize = 12;
 
@@ -103,9 +105,9 @@ pub fn plan(text: &str) -> Plan {
         .collect();
     let identifiers = tokens.iter().filter(|token| is_identifier_like(token)).count();
     let natural = tokens.iter().filter(|token| is_natural(token)).count();
-    // A long text has such words by chance.
     let is_long = tokens.len() > LONG;
-    let reference_seeking = !is_long && seeks_references(text);
+    // A longer text has such words by chance.
+    let reference_seeking = tokens.len() <= SHORT && seeks_references(text);
     let single_term = tokens.len() == 1 && is_single_term(tokens[0]);
     let (intent, confidence) = if identifiers > 0 && natural > 0 {
         (Intent::Mixed, if identifiers >= 2 { Confidence::High } else { Confidence::Medium })
@@ -247,6 +249,13 @@ mod tests {
             "mixed/medium 0.05 [does parse_request retry parse* request* parserequest*]",
         );
         check("who uses HttpServer", "mixed/medium refs 0.18 [httpserver http* server*]");
+    }
+
+    #[test]
+    fn a_title_that_says_used_in_passing_is_about_files() {
+        let title = plan("Parcels are sent twice when the imports of rates run late");
+        assert!(title.about_files && !title.reference_seeking, "{title:?}");
+        assert!(plan("who uses HttpServer").reference_seeking);
     }
 
     #[test]
