@@ -53,6 +53,9 @@ pub struct Quirks {
     pub answers_pull: bool,
     /// It answers "clean" until it has read its configuration, and then asks to be pulled again.
     pub refreshes_when_loaded: bool,
+    /// It skips a text that another follows soon, and one that it has looked at before, and publishes nothing then; not when a
+    /// change says `wantDiagnostics`, which is clangd's own.
+    pub wants_to_be_forced: bool,
     /// It has no diagnostics: it is asked questions, and nobody waits for what it says of a file.
     pub reports_nothing: bool,
     /// It asks for its settings when it wants them. Told of them as well, it loads the project a second time, and some say
@@ -80,6 +83,7 @@ impl Quirks {
         doubt_every_clean: false,
         answers_pull: false,
         refreshes_when_loaded: false,
+        wants_to_be_forced: false,
         reports_nothing: false,
         asks_for_settings: false,
         check_on_save: None,

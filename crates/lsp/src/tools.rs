@@ -90,9 +90,30 @@ pub(crate) fn schema<P: JsonSchema>() -> Map<String, Value> {
         Value::Object(mut schema) => {
             schema.remove("title");
             schema.remove("description");
+            let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+            properties.into_iter().flatten().for_each(|(_, property)| shorten(property));
             schema
         }
         _ => Map::new(),
+    }
+}
+
+/// Leaves out of a property what a model need not be told with every list of tools: that what is optional may be null too, and
+/// how wide our numbers are. The arguments are read as before.
+fn shorten(property: &mut Value) {
+    let Some(property) = property.as_object_mut() else { return };
+    if property.get("default").is_some_and(|default| default.is_null() || *default == Value::Bool(false)) {
+        property.remove("default");
+    }
+    if property.remove("format").is_some() {
+        property.remove("minimum");
+    }
+    if let Some(Value::Array(kinds)) = property.get_mut("type") {
+        kinds.retain(|kind| kind != "null");
+        if let [kind] = kinds.as_slice() {
+            let kind = kind.clone();
+            property.insert("type".to_owned(), kind);
+        }
     }
 }
 
@@ -132,6 +153,16 @@ mod tests {
             lsp_hover [filePath line character symbol] required ["filePath"]
             lsp_workspace_symbols [query] required ["query"]"#]]
         .assert_eq(&text.join("\n"));
+    }
+
+    #[test]
+    fn what_every_list_of_tools_carries_says_nothing_of_nulls_and_widths() {
+        for tool in all().iter().chain(crate::proposals::all()) {
+            let schema = Value::Object(tool.schema.clone()).to_string();
+            for word in ["null", "uint32", "minimum", "\"default\":false"] {
+                assert!(!schema.contains(word), "{}: {schema}", tool.name);
+            }
+        }
     }
 
     // BR-30, REQ-CFG-080

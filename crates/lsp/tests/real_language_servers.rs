@@ -272,6 +272,18 @@ async fn clangd_checks_c() {
     stage.end().await;
 }
 
+/// It skips a text that it has looked at before, and says nothing then: what it said may be from before the other changed.
+#[tokio::test]
+async fn clangd_looks_again_at_a_file_when_another_has_changed() {
+    let stage = Stage::new("//- a.c\nint a(void) { return 1; }\n//- b.c\nint b(void) { return 1; }\n", &[]);
+    assert_eq!(stage.check("b.c").await, Vec::<String>::new());
+    for n in 0..3 {
+        assert_eq!(stage.write("a.c", &format!("int a(void) {{ return {n}; }}\n")).await.len(), 0);
+        assert_eq!(stage.check("b.c").await, Vec::<String>::new());
+    }
+    stage.end().await;
+}
+
 /// Without its background index clangd knows of the uses in the files that somebody has opened.
 #[tokio::test]
 async fn clangd_knows_the_uses_in_files_that_nobody_opened() {

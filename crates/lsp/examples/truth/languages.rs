@@ -214,6 +214,11 @@ impl Language for Real {
         false
     }
 
+    fn may_tell_some(&self) -> bool {
+        // An error that rust-analyzer finds itself does not wait for rustc.
+        *self == Self::Rust
+    }
+
     fn may_be_silent(&self) -> bool {
         // Other programs share the machine: a server that is slow is not wrong.
         true

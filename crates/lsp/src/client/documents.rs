@@ -133,10 +133,13 @@ impl Owner {
             Some((version, true)) => version,
             Some((version, false)) => {
                 let version = version + 1;
-                let params = json!({
+                let mut params = json!({
                     "textDocument": { "uri": uri, "version": version },
                     "contentChanges": [{ "text": &*text }],
                 });
+                if self.quirks.wants_to_be_forced {
+                    params["wantDiagnostics"] = json!(true);
+                }
                 out.push(("textDocument/didChange", params));
                 self.change_quietly(|state, _| {
                     if let Some(open) = state.open.get_mut(file) {
