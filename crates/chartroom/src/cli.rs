@@ -5,6 +5,7 @@
 mod browser;
 mod calls;
 mod check;
+mod checkpoint;
 mod completions;
 mod doctor;
 mod hook;
@@ -69,6 +70,10 @@ pub enum Command {
     Tool(tool::Args),
     /// Show the diagnostics of files; exit code 1 when there are some
     Check(check::Args),
+    /// Record the working tree of a folder, compare records, and go back to one
+    Checkpoint(checkpoint::Args),
+    /// Show what changed: in a session, since the last commit, or beside a branch
+    Changes(checkpoint::ChangesArgs),
     /// Make, follow, inspect and remove the index of a folder
     Index(index::Args),
     /// Search an indexed folder
@@ -121,6 +126,8 @@ impl Cli {
             Command::Mcp(args) => mcp::run(&args),
             Command::Tool(args) => tool::run(&args),
             Command::Check(args) => check::run(&args),
+            Command::Checkpoint(args) => checkpoint::run(&args),
+            Command::Changes(args) => checkpoint::changes(&args),
             Command::Index(args) => index::run(args),
             Command::Search(args) => search::run(args),
             Command::Outline(args) => outline::run(&args),

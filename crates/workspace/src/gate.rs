@@ -44,10 +44,16 @@ pub enum ChildKind {
     /// A package manager that brings a language server on the user's word, and the first start of what it brought. It is
     /// about no workspace: its root is the folder of the installed servers, and it is refused everywhere else.
     Installer,
+    /// git on a repository of ours, which records what is in a workspace and obeys nothing that is in it. Its root is the
+    /// folder of those repositories, and it is refused everywhere else.
+    Records,
 }
 
 /// The folder below the data folder that holds the language servers which were installed by us.
 pub const LANGUAGE_SERVERS: &str = "language-servers";
+
+/// The folder below the data folder that holds the records of working trees.
+pub const CHECKPOINTS: &str = "checkpoints";
 
 /// What to start, for which workspace.
 #[derive(Clone, Debug)]
@@ -280,7 +286,8 @@ impl SpawnGate {
         let no_cwd = |error| GateError::Cwd { cwd: request.cwd.clone(), error };
         let cwd = request.cwd.canonicalize().map_err(no_cwd)?;
         match request.kind {
-            ChildKind::Installer => self.check_installer(&request)?,
+            ChildKind::Installer => self.check_own_folder(&request, LANGUAGE_SERVERS)?,
+            ChildKind::Records => self.check_own_folder(&request, CHECKPOINTS)?,
             _ if !trusted => untrusted::check(&request, &program, &cwd)?,
             _ => {}
         }
@@ -334,13 +341,13 @@ impl SpawnGate {
         record::of_others(&self.shared.data_dir)
     }
 
-    /// Refuses an installation anywhere but in our own folder: in a workspace it would run what the workspace holds.
-    fn check_installer(&self, request: &SpawnRequest) -> Result<(), GateError> {
-        let own = self.shared.data_dir.join(LANGUAGE_SERVERS);
-        match own.canonicalize() {
+    /// Refuses it anywhere but in a folder of our own: in a workspace it would obey what the workspace holds.
+    fn check_own_folder(&self, request: &SpawnRequest, folder: &str) -> Result<(), GateError> {
+        let own = self.shared.data_dir.join(folder).canonicalize();
+        match own {
             Ok(own) if request.root.as_path().starts_with(&own) && request.cwd.starts_with(&own) => Ok(()),
             Ok(_) | Err(_) => {
-                let what = format!("{} is only run in the folder of installed servers", request.label);
+                let what = format!("{} is only run in the folder {folder} of the data folder", request.label);
                 Err(GateError::Untrusted { root: request.root.clone(), what })
             }
         }

@@ -78,6 +78,7 @@ fn comments_and_tests_are_no_code_and_words_begin_where_they_begin() {
 const SERIALIZED_ELSEWHERE: &[(&str, &str)] = &[
     ("crates/chartroom/src/http/access/", "our own file: devices.json"),
     ("crates/chartroom/src/http/secret.rs", "our own file: hashes in devices.json"),
+    ("crates/checkpoints/src/", "our own repository's messages, and documents of the command line"),
     ("crates/index/src/catalog/", "our own file: codebases.json"),
     ("crates/index/src/file_lock.rs", "our own files: who holds a lock"),
     ("crates/index/src/lease", "our own files: who writes which codebase"),

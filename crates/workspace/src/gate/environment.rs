@@ -140,7 +140,7 @@ pub(super) fn of_child(
         ChildKind::Agent => !contains(&[NOT_FOR_AGENTS], name),
         ChildKind::LanguageServer => contains(&[COMMON, PROXY, LANGUAGE_SERVER], name),
         ChildKind::Service => contains(&[COMMON, PROXY, LANGUAGE_SERVER, SERVICE], name),
-        ChildKind::Git => contains(&[COMMON, GIT], name),
+        ChildKind::Git | ChildKind::Records => contains(&[COMMON, GIT], name),
         ChildKind::Installer => contains(&[COMMON, PROXY, LANGUAGE_SERVER, INSTALLER], name),
     };
     let wanted = |name: &OsStr| inherits(name) || pass.iter().any(|passed| name == passed.as_str());

@@ -161,7 +161,9 @@ impl SandboxSettings {
                 None => (SandboxMode::Off, true),
             },
             // Ours, and git as we call it.
-            ChildKind::Service | ChildKind::Git | ChildKind::Installer => (SandboxMode::Off, false),
+            ChildKind::Service | ChildKind::Git | ChildKind::Installer | ChildKind::Records => {
+                (SandboxMode::Off, false)
+            }
         };
         if mode == SandboxMode::Off {
             return SandboxState::Off;

@@ -18,8 +18,10 @@ pub(super) fn check(request: &SpawnRequest, program: &Path, cwd: &Path) -> Resul
         }
         ChildKind::Git => return refuse("git runs programs that a repository's config names".to_owned()),
         ChildKind::Service => {}
-        // The gate has a rule of its own for it.
-        ChildKind::Installer => return refuse(format!("{} is run in no workspace", request.label)),
+        // The gate has a rule of its own for these.
+        ChildKind::Installer | ChildKind::Records => {
+            return refuse(format!("{} is run in no workspace", request.label));
+        }
     }
     if inside(root, program) || inside(root, &request.program) {
         return refuse(format!("the program {} lies inside it", request.program.display()));
