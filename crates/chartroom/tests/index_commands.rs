@@ -120,6 +120,37 @@ fn search_outline_and_calls_answer_with_the_tools_envelopes() {
 }
 
 #[test]
+fn calls_say_how_many_there_are_give_the_rest_and_list_who_can_be_meant() {
+    let story = Story::new();
+    let callers: String = (0..30).map(|at| format!("def caller_{at}():\n    target()\n\n")).collect();
+    story.home.write("shop/many.py", &format!("def target(): pass\n\n{callers}"));
+    story.home.write(
+        "shop/two.py",
+        "class One:\n    def run(self): pass\n\nclass Two:\n    def run(self): pass\n\ndef start(thing):\n    thing.run()\n",
+    );
+    story.index("create", 0, "ok");
+    let many = format!("{}/many.py", story.project);
+    let (code, text, _) = story.home.run(&["calls", &many, "target", "--direction", "callers"]);
+    assert_eq!((code, text.lines().count()), (0, 21), "{text}");
+    assert!(text.ends_with("20 of 30; offset 20 gives the next\n"), "{text}");
+    let (_, text, _) =
+        story.home.run(&["calls", &many, "target", "--direction", "callers", "--offset", "20"]);
+    assert_eq!(text.lines().count(), 11, "{text}");
+    assert!(text.ends_with("10 of 30\n"), "{text}");
+
+    let two = format!("{}/two.py", story.project);
+    let (code, text, _) = story.home.run(&["calls", &two, "run"]);
+    assert_eq!(code, 1, "{text}");
+    let ids: Vec<&str> = text.split_whitespace().filter(|word| word.starts_with("sym_")).collect();
+    assert_eq!(ids.len(), 2, "{text}");
+    assert!(text.contains("method One.run(self)") && text.contains("method Two.run(self)"), "{text}");
+    // What cannot be decided is listed, not left out.
+    let (code, text, _) = story.home.run(&["calls", &two, ids[0], "--direction", "callers"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("function start(thing)") && text.contains("perhaps"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_done_is_3_and_wrong_usage_is_2() {
     let story = Story::new();
     for args in [
