@@ -18,6 +18,7 @@ story('at every width the buttons of a question and of the composer can be press
   const mock = await stage.mock()
   for (const [width, height] of [
     [640, 450],
+    [720, 450],
     [844, 390],
     [920, 700],
     [390, 844],
@@ -28,6 +29,10 @@ story('at every width the buttons of a question and of the composer can be press
     await openSession(page, 'port the parser')
     await send(page, 'build it, with permission')
     await question(page).waitFor()
+    check(
+      await reachable(question(page).locator('.command-line').first()),
+      `${width}×${height}: what is asked about is covered`,
+    )
     await message(page).fill('and a test')
     const buttons = [
       ...(await question(page).locator('.question-buttons button').all()),
@@ -402,3 +407,38 @@ story('the working clock stops when the connection does', 'mock', async stage =>
   await page.evaluate(() => new Promise(resolve => setTimeout(resolve, 2200)))
   equal(await clock.innerText(), stopped)
 })
+
+story(
+  'a project is added by completing its path, and browsers are listed and put out',
+  'mock',
+  async stage => {
+    const mock = await stage.mock()
+    const page = await stage.page(mock.url)
+    await page.getByRole('button', { name: 'Add a project' }).first().click()
+    await page.keyboard.type('~/code/a')
+    await page.getByRole('button', { name: '/home/you/code/api/' }).waitFor()
+    await page.keyboard.press('Tab')
+    const field = page.getByRole('textbox', { name: /Folder on this machine/ })
+    equal(await field.inputValue(), '/home/you/code/api/')
+    await page.keyboard.press('Enter')
+    await until('it is there', async () =>
+      mock.state.projects.some(project => project.path === '/home/you/code/api'),
+    )
+    await page
+      .getByRole('button', { name: /not now|cancel/i })
+      .first()
+      .click()
+
+    const now = Math.floor(Date.now() / 1000)
+    const agent = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0) AppleWebKit/605 Version/18.0 Mobile Safari/604.1'
+    mock.state.devices = [{ deviceId: 'd1', browser: agent, enteredAt: now, expiresAt: now + 29.5 * 86400 }]
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill('let in')
+    await page.getByRole('option', { name: /Browsers that were let in/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('30 days left').waitFor()
+    await page.getByRole('button', { name: 'Put out Safari on iPhone' }).click()
+    await until('it is out', async () => mock.state.devices.length === 0)
+    await page.getByText('30 days left').waitFor({ state: 'detached' })
+  },
+)

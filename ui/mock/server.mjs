@@ -102,6 +102,17 @@ async function handle(state, root, request, response) {
   const body = request.method === 'POST' ? JSON.parse((await readAll(request)) || '{}') : {}
   const route = `${request.method} ${parts.slice(1).join('/')}`
   if (route === 'GET health') return json(200, { status: 'ok', version: '0.1.0', uptimeMs: 1000 })
+  if (route === 'GET devices') return json(200, { devices: state.devices ?? [] })
+  if (route === 'POST devices/revoke') {
+    state.devices = (state.devices ?? []).filter(device => device.deviceId !== body.deviceId)
+    return json(200, { revoked: 1 })
+  }
+  if (route === 'GET folders') {
+    const typed = (url.searchParams.get('path') ?? '').replace(/^~/, '/home/you')
+    const all = ['/home/you/code', '/home/you/code/api', '/home/you/code/web', '/home/you/docs']
+    const folders = all.filter(path => path.startsWith(typed || '/home/you/'))
+    return json(200, { home: '/home/you', folders, truncated: false })
+  }
   if (route === 'GET agents') return json(200, { agents: state.agents })
   if (/^GET lsp\/[^/]+\/status$/.test(route) && state.servers) return json(200, state.servers)
   if (route === 'GET index' && state.index) return json(200, state.index)

@@ -15,6 +15,7 @@ import { dialogOpen, onTyping } from './typing'
 import { ConnectionBar } from './views/ConnectionBar'
 import { Conversation } from './views/Conversation'
 import { AddProjectDialog } from './views/dialogs/AddProjectDialog'
+import { DevicesDialog } from './views/dialogs/DevicesDialog'
 import { Palette } from './views/dialogs/Palette'
 import { PlaceDialog } from './views/dialogs/PlaceDialog'
 import { RenameDialog } from './views/dialogs/RenameDialog'
@@ -223,6 +224,9 @@ export function App() {
       </Show>
       <Show when={intents.placeShown()} keyed>
         {place => <PlaceDialog place={place} />}
+      </Show>
+      <Show when={intents.devicesShown()}>
+        <DevicesDialog />
       </Show>
       <Notices />
     </OwnersProvider>

@@ -5,9 +5,11 @@ import type {
   AgentListResponse,
   ContextResponse,
   CreateSessionParams,
+  DeviceListResponse,
   ErrorResponse,
   FileLinesResponse,
   FileListResponse,
+  FolderListResponse,
   HealthResponse,
   InstallListResponse,
   InstallResponse,
@@ -16,6 +18,7 @@ import type {
   ManageIndexResponse,
   Project,
   ProjectListResponse,
+  RevokeDevicesResponse,
   SearchCodebaseResponse,
   SessionListResponse,
   SessionResponse,
@@ -71,6 +74,12 @@ export const addProject = (path: string) => call<Project>('POST', '/api/project'
 export const removeProject = (projectId: string) => call<void>('DELETE', `/api/project/${id(projectId)}`)
 export const trustProject = (projectId: string, realPath: string, trusted: boolean) =>
   call<Project>('POST', `/api/project/${id(projectId)}/trust`, { realPath, trusted })
+/** Folders of the server's machine whose path begins so. */
+export const folders = (path: string) => call<FolderListResponse>('GET', `/api/folders?path=${id(path)}`)
+/** The browsers that were let in. */
+export const devices = () => call<DeviceListResponse>('GET', '/api/devices')
+export const revokeDevice = (deviceId: string) =>
+  call<RevokeDevicesResponse>('POST', '/api/devices/revoke', { deviceId })
 export const projectFiles = (projectId: string, query: string) =>
   call<FileListResponse>('GET', `/api/project/${id(projectId)}/files?query=${id(query)}`)
 /** The lines of a file around a place, as they are now. */
@@ -110,6 +119,9 @@ export const codebases = () => call<ListCodebasesResponse>('GET', '/api/index')
 /** Searches code and symbols of an indexed folder; an index that is not ready is a status, not an error. */
 export const searchCode = (path: string, query: string, limit: number) =>
   call<SearchCodebaseResponse>('POST', '/api/index/search', { path, query, limit, scope: 'mixed' })
+/** What state an index is in, and how far its build is. */
+export const indexStatus = (path: string) =>
+  call<ManageIndexResponse>('POST', '/api/index/manage', { action: 'status', path })
 export const indexProject = (path: string) =>
   call<ManageIndexResponse>('POST', '/api/index/manage', { action: 'create', path })
 

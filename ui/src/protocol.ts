@@ -414,6 +414,30 @@ export type Decision = "allow" | "allow_always" | "deny";
 
 export type Detail = "brief" | "full";
 
+export type Device = { 
+/**
+ * Names it, and opens nothing.
+ */
+deviceId: string, 
+/**
+ * What the browser calls itself.
+ */
+browser: string, 
+/**
+ * When it was let in, in seconds since 1970.
+ */
+enteredAt: number, 
+/**
+ * Until when it may come, in seconds since 1970.
+ */
+expiresAt: number, };
+
+export type DeviceListResponse = { 
+/**
+ * The one that was let in first comes first.
+ */
+devices: Array<Device>, };
+
 export type Diagnostic = { 
 /**
  * Relative to the workspace root, with `/` between segments.
@@ -581,6 +605,20 @@ files: Array<string>,
 truncated: boolean, };
 
 export type FingerprintSource = "verified" | "assumed_v2";
+
+export type FolderListResponse = { 
+/**
+ * The user's home, which `~` stands for.
+ */
+home: string, 
+/**
+ * Absolute paths, by name.
+ */
+folders: Array<string>, 
+/**
+ * More folders match than are listed.
+ */
+truncated: boolean, };
 
 export type Freshness = "current" | "loading" | "timed-out" | "failed";
 
@@ -1372,6 +1410,18 @@ export type RestartParams = {
 id?: string, };
 
 export type ResultMode = "grouped" | "raw";
+
+export type RevokeDevicesParams = { 
+/**
+ * The one to put out; without it all of them, and every link that was not used yet.
+ */
+deviceId?: string, };
+
+export type RevokeDevicesResponse = { 
+/**
+ * How many were put out.
+ */
+revoked: number, };
 
 export type RuntimeOwner = { 
 /**

@@ -30,6 +30,7 @@ describe('code search', () => {
       collapsedChunkCount: 1,
       callGraphHint: { supported: false } as never,
       preview: '\n  export async function login() {\n}',
+      previewLine: 18,
     }
     expect(foundOf(answer({ results: [group, { ...group, symbolLabel: null }] }))).toEqual({
       kind: 'hits',

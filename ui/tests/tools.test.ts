@@ -61,7 +61,8 @@ describe("a tool call's line", () => {
     const wrapped = '<tool_use_error>Error: No such tool available</tool_use_error>'
     check(failed(wrapped), 'other | Skill |  | Error: No such tool available | failed')
     const refused = 'The user refused this. Stop, and ask what to do instead.'
-    check(failed(refused), 'other | Skill |  | denied | failed')
+    check(failed(refused), 'other | Skill |  | Denied | failed')
+    check(failed('The user refused this: use b.txt'), 'other | Skill |  | Denied: use b.txt | failed')
   })
 
   it('knows the place that each line of what the agent was told is about', () => {

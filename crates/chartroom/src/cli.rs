@@ -8,6 +8,7 @@ mod check;
 mod checkpoint;
 mod completions;
 mod doctor;
+mod doubts;
 mod hook;
 mod index;
 mod index_eval;
@@ -23,6 +24,7 @@ mod serve;
 mod settings;
 mod tool;
 mod trust;
+mod words;
 mod workspace;
 
 pub(crate) use lsp::install::unknown as unknown_server;
@@ -116,6 +118,9 @@ pub(crate) fn main() -> ExitCode {
 
 impl Cli {
     fn run(self) -> Result<Outcome, Failure> {
+        if self.command.is_none() {
+            serve::refuse_unknown_command(&self.serve)?;
+        }
         match self.command.unwrap_or(Command::Serve(self.serve)) {
             Command::Serve(args) => serve::run(args),
             Command::Link(args) => link::run(&args),

@@ -6,6 +6,8 @@
 mod check;
 mod load;
 mod nearest;
+#[cfg(test)]
+mod reference;
 mod sandbox;
 
 use std::collections::BTreeMap;

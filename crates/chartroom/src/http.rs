@@ -8,6 +8,7 @@ mod door;
 mod error;
 mod file;
 mod files;
+mod folders;
 mod guard;
 mod headers;
 mod health;

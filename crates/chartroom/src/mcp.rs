@@ -7,6 +7,7 @@
 mod edits;
 mod index;
 mod lsp;
+pub(crate) mod stdio;
 mod symbols;
 
 use std::collections::BTreeSet;

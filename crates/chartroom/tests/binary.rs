@@ -485,3 +485,40 @@ fn install_says_what_it_would_do_and_does_it() {
         assert!(removed.lines().all(|line| line.starts_with("wrote ")), "{removed}");
     }
 }
+
+#[test]
+fn uninstall_leaves_no_trace_of_install() {
+    let home = Home::new();
+    let servers = home.write(".claude.json", "{ \"mcpServers\": {},\n \"n\":[1 ,2]}");
+    let before = std::fs::read(&servers).unwrap();
+    for client in ["claude", "codex"] {
+        assert_eq!(home.run(&["install", "--client", client]).0, 0);
+        assert_eq!(home.run(&["uninstall", "--client", client]).0, 0);
+    }
+    assert_eq!(std::fs::read(&servers).unwrap(), before);
+    for made in [".claude", ".codex"] {
+        assert!(!home.path().join(made).exists(), "{made}");
+    }
+}
+
+#[test]
+fn garbage_on_the_stdin_of_mcp_gets_a_json_rpc_error() {
+    use std::io::Write as _;
+    let home = Home::new();
+    let mut command = home.command(&["mcp", "--only", "index"]);
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+    let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let mut stdin = child.stdin.take().unwrap();
+    write!(stdin, "hello?\n{initialize}\n{initialized}\n{{\"id\": 5}}\n").unwrap();
+    drop(stdin);
+    let (code, stdout, _) = finish(child.wait_with_output().unwrap());
+    assert_eq!(code, 0, "{stdout}");
+    let answers: Vec<serde_json::Value> =
+        stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |id: serde_json::Value| answers.iter().find(|answer| answer["id"] == id).unwrap();
+    assert_eq!(of(serde_json::Value::Null)["error"]["code"], -32700, "{stdout}");
+    assert_eq!(of(serde_json::json!(5))["error"]["code"], -32600, "{stdout}");
+    assert!(of(serde_json::json!(1))["result"]["serverInfo"].is_object(), "{stdout}");
+}

@@ -180,9 +180,118 @@ fn what_cannot_be_done_is_3_and_wrong_usage_is_2() {
             assert_eq!(stderr.lines().count(), 1, "one sentence: {stderr}");
         }
     }
-    // A folder that is not there is an answer of the tool.
-    let answer = story.check(&["index", "create", "/no/such/folder"], 1, "error");
-    assert_eq!(answer["message"], "Path '/no/such/folder' does not exist.");
+}
+
+#[test]
+fn a_missing_path_is_3_in_every_command_and_a_folder_is_no_file() {
+    let story = Story::new();
+    let missing = story.home.path().join("nowhere").display().to_string();
+    let missing = missing.as_str();
+    for args in [
+        &["index", "create", missing][..],
+        &["index", "reindex", missing],
+        &["index", "sync", missing],
+        &["index", "status", missing],
+        &["index", "clear", missing],
+        &["index", "repair", missing],
+        &["search", "x", "--path", missing],
+        &["outline", missing],
+        &["calls", missing, "x"],
+        &["check", missing],
+        &["trust", missing, "--yes"],
+        &["lsp", "status", "--root", missing],
+        &["mcp", "--root", missing],
+        &["serve", missing],
+    ] {
+        let (code, stdout, stderr) = story.home.run(args);
+        assert_eq!((code, stdout.as_str()), (3, ""), "{args:?}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{args:?}, one sentence: {stderr}");
+    }
+    for args in [&["outline", &story.project][..], &["calls", &story.project, "alpha"]] {
+        let (code, _, stderr) = story.home.run(args);
+        assert_eq!(code, 2, "{args:?}: {stderr}");
+        assert!(stderr.contains("is a folder; name one file in it"), "{stderr}");
+    }
+    let (code, _, stderr) = story.home.run(&["explode"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("there is no command and no folder 'explode'"), "{stderr}");
+}
+
+/// Runs the command that stands in an answer, as a shell would read it.
+#[track_caller]
+fn run_hint(story: &Story, said: &str) -> (i32, String) {
+    let hint = said
+        .split('`')
+        .find(|part| part.starts_with("chartroom "))
+        .or_else(|| said.lines().find_map(|line| line.strip_prefix("Try: ")))
+        .unwrap_or_else(|| panic!("no command in: {said}"));
+    let args: Vec<&str> = hint.split_whitespace().skip(1).collect();
+    let (code, stdout, stderr) = story.home.run(&args);
+    (code, format!("{stdout}{stderr}"))
+}
+
+#[test]
+fn every_hint_is_a_command_that_mends_what_it_stands_beside() {
+    let story = Story::new();
+    let project = story.project.clone();
+    let search = || story.home.run(&["search", "alpha", "--path", &project]);
+    // Not indexed.
+    let (code, said, _) = search();
+    assert_eq!(code, 1, "{said}");
+    assert_eq!(run_hint(&story, &said).0, 0, "{said}");
+    assert_eq!(search().0, 0);
+    // It is there already.
+    let (code, said, _) = story.home.run(&["index", "create", &project]);
+    assert_eq!(code, 1, "{said}");
+    assert!(!said.contains("manage_index") && !said.contains("action="), "{said}");
+    assert_eq!(run_hint(&story, &said).0, 0, "{said}");
+    // Made with other settings.
+    std::fs::create_dir_all(story.home.path().join(".config/chartroom")).unwrap();
+    story.home.write(".config/chartroom/config.toml", "[index]\nembedding = { provider = \"none\" }\n");
+    let (code, said, _) = search();
+    assert_eq!(code, 1, "{said}");
+    assert!(!said.contains("manage_index"), "{said}");
+    assert_eq!(run_hint(&story, &said).0, 0, "{said}");
+    assert_eq!(search().0, 0);
+    // Nothing to repair.
+    story.index("clear", 0, "ok");
+    let (code, said, _) = story.home.run(&["index", "repair", &project]);
+    assert_eq!(code, 1, "{said}");
+    assert_eq!(run_hint(&story, &said).0, 0, "{said}");
+}
+
+#[test]
+fn a_query_may_begin_with_minus_and_slips_and_omissions_are_told() {
+    let story = Story::new();
+    story.home.write("shop/test_a.py", "def test_alpha():\n    assert alpha(1)\n");
+    story.index("create", 0, "ok");
+    let search = |query: &str, more: &[&str]| {
+        let (code, text, stderr) = finish(
+            story.home.command(&["search", query, "--path", &story.project]).args(more).output().unwrap(),
+        );
+        assert_eq!(code, 0, "{query}: {text}{stderr}");
+        text
+    };
+    let text = search("-path:b.py alpha", &[]);
+    assert!(text.starts_with("Code that runs; --scope mixed has tests and docs too.\n"), "{text}");
+    assert!(text.contains("a.py:1"), "{text}");
+    assert!(!search("-path:a.py alpha", &["--scope", "mixed"]).contains("\na.py:"));
+    assert!(!search("alpha", &["--scope", "mixed"]).contains("--scope mixed"));
+    assert!(search("langg:python alpha", &[]).contains("did you mean lang:?"));
+    assert!(search("lang:pyhton alpha", &[]).contains("did you mean lang:python?"));
+}
+
+#[test]
+fn each_index_command_shows_only_its_own_flags() {
+    let story = Story::new();
+    for (action, own) in
+        [("create", true), ("reindex", true), ("sync", false), ("status", false), ("clear", false)]
+    {
+        let (_, help, _) = story.home.run(&["index", action, "--help"]);
+        for flag in ["--force", "--extension", "--no-wait"] {
+            assert_eq!(help.contains(flag), own, "{action} {flag}: {help}");
+        }
+    }
 }
 
 #[test]

@@ -127,9 +127,9 @@ async fn a_tool_is_allowed_and_denied() {
         > answer deny
         question q1 closed
         state working
-        complete tool Bash i6 {"command":"touch c.txt","description":"d"} !> "not now"
+        complete tool Bash i6 {"command":"touch c.txt","description":"d"} !> "The user refused this: not now"
         create message i7
-        complete message i7 "Done. The tool said: not now"
+        complete message i7 "Done. The tool said: The user refused this: not now"
         turn 1 completed
         state open
     "#]]);

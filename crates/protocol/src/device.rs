@@ -78,5 +78,6 @@ pub struct RevokeDevicesParams {
 #[serde(rename_all = "camelCase")]
 pub struct RevokeDevicesResponse {
     /// How many were put out.
+    #[ts(type = "number")]
     pub revoked: usize,
 }

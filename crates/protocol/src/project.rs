@@ -78,6 +78,20 @@ pub struct FileLinesResponse {
     pub total_lines: usize,
 }
 
+/// Folders for whoever adds a project by its path.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub struct FolderListResponse {
+    /// The user's home, which `~` stands for.
+    pub home: String,
+    /// Absolute paths, by name.
+    pub folders: Vec<String>,
+    /// More folders match than are listed.
+    pub truncated: bool,
+}
+
 /// Files for the composer's `@` completion, best match first.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,

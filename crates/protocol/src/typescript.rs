@@ -29,11 +29,15 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::agent::HealthResponse>();
     to.visit::<crate::device::EnterParams>();
     to.visit::<crate::device::EnterResponse>();
+    to.visit::<crate::device::DeviceListResponse>();
+    to.visit::<crate::device::RevokeDevicesParams>();
+    to.visit::<crate::device::RevokeDevicesResponse>();
     to.visit::<crate::project::AddProjectParams>();
     to.visit::<crate::project::ProjectListResponse>();
     to.visit::<crate::project::TrustParams>();
     to.visit::<crate::project::FileLinesResponse>();
     to.visit::<crate::project::FileListResponse>();
+    to.visit::<crate::project::FolderListResponse>();
     to.visit::<crate::session::CreateSessionParams>();
     to.visit::<crate::session::SessionResponse>();
     to.visit::<crate::session::SessionListResponse>();

@@ -9,7 +9,7 @@ use chartroom_protocol::device::{
 };
 use chartroom_protocol::error::{ErrorBody, ErrorCode, ErrorResponse};
 use chartroom_protocol::lsp::ToldDiagnostics;
-use chartroom_protocol::project::Project;
+use chartroom_protocol::project::{FolderListResponse, Project};
 use chartroom_protocol::session::*;
 use chartroom_protocol::stream::{Origin, Usage};
 use chartroom_protocol::turn::{TurnEvent, TurnStatus};
@@ -387,6 +387,11 @@ fn bodies_of_the_front_door() {
         lines(&[DeviceListResponse { devices: vec![device] }]),
         lines(&[RevokeDevicesParams::default(), RevokeDevicesParams { device_id: Some("d".to_owned()) }]),
         lines(&[RevokeDevicesResponse { revoked: 1 }]),
+        lines(&[FolderListResponse {
+            home: "/home/you".to_owned(),
+            folders: vec!["/home/you/code".to_owned()],
+            truncated: false,
+        }]),
     ];
     expect_file!["golden/front_door.jsonl"].assert_eq(&text.concat());
 }

@@ -17,10 +17,14 @@ export function createIntents() {
 
   /** A turn that an address leads to. */
   const [turnShown, setTurnShown] = createSignal<{ turnId: string } | undefined>()
+  /** The browsers that were let in are shown. */
+  const [devicesShown, showDevices] = createSignal(false)
   /** The conversation is searched. */
   const [finding, setFinding] = createSignal(false)
 
   return {
+    devicesShown,
+    showDevices,
     turnShown,
     showTurn: (turnId: string | undefined) => setTurnShown(turnId === undefined ? undefined : { turnId }),
     finding,

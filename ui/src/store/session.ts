@@ -27,6 +27,8 @@ export class Session {
   private readonly itemSignals = new Map<string, Signal<Upsert | undefined>>()
   private readonly childSignals = new Map<string, Signal<string[]>>()
   private readonly dirty = new Set<string>()
+  /** By the message's words: they come back with it, the pictures do not. */
+  private readonly images = new Map<string, ImageBitmap[]>()
   private listDirty = false
   private scheduled = false
 
@@ -92,6 +94,15 @@ export class Session {
       this.childSignals.set(callId, signal)
     }
     return signal[0]()
+  }
+
+  /** Small pictures of the images that a message of this page took along. */
+  keepImages(message: string, bitmaps: ImageBitmap[]): void {
+    if (bitmaps.length > 0) this.images.set(message, bitmaps)
+  }
+
+  sentImages(message: string): ImageBitmap[] {
+    return this.images.get(message) ?? []
   }
 
   /** A new subscription tells its open questions again; older ones may have been answered meanwhile. */

@@ -23,8 +23,8 @@ export interface Line {
 
 type Arguments = Record<string, unknown>
 
-/** How the server's answer begins for a call that a person denied without a word. */
-const REFUSED = 'The user refused this.'
+/** How the server's answer begins for a call that a person denied, and the reason, if one was given. */
+const REFUSED = /^The user refused this(?:\.|: ([\s\S]*))/
 
 export function describe(call: ToolCall, root?: string, turnRuns = true): Line {
   const kind = kindOf(call.toolName, call.detail, call.toolArguments)
@@ -151,7 +151,8 @@ function resultOf(kind: ToolKind, call: ToolCall): string {
   const { detail, toolOutput = '' } = call
   const failed = call.status === 'error' || call.toolOutputIsError
   if (kind === 'shell' && detail?.exitCode !== undefined) return `exit ${detail.exitCode}`
-  if (failed && toolOutput.startsWith(REFUSED)) return 'denied'
+  const refused = failed && REFUSED.exec(toolOutput)
+  if (refused) return refused[1] ? `Denied: ${firstLine(refused[1])}` : 'Denied'
   if (failed) return firstLine(call.errorMessage ?? toolOutput) || 'failed'
   switch (kind) {
     case 'edit': {

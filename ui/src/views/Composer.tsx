@@ -20,6 +20,7 @@ import { Icon } from './Icon'
 import { type Attachment, attach, imageFiles, MAX_IMAGES } from './images'
 import { Menu } from './Menu'
 import { agentName } from './marks'
+import { Thumbnail } from './Thumbnail'
 
 const DOUBLE_ESCAPE_MS = 600
 
@@ -105,6 +106,10 @@ export function Composer(props: { session: Session; onSent(): void }) {
     setImages([])
     setTrigger(undefined)
     props.onSent()
+    props.session.keepImages(
+      message,
+      attached.flatMap(({ bitmap }) => (bitmap ? [bitmap] : [])),
+    )
     const wire = attached.map(attachment => attachment.image)
     sent = sent
       .then(() => conversations.send(sessionId, message, wire))
@@ -375,16 +380,4 @@ function OptionPicker(props: {
       />
     </Show>
   )
-}
-
-function Thumbnail(props: { bitmap: ImageBitmap | undefined }) {
-  let canvas: HTMLCanvasElement | undefined
-  onMount(() => {
-    const { bitmap } = props
-    if (!bitmap || !canvas) return
-    canvas.width = bitmap.width
-    canvas.height = bitmap.height
-    canvas.getContext('2d')?.drawImage(bitmap, 0, 0)
-  })
-  return <canvas ref={canvas} class="thumbnail" />
 }

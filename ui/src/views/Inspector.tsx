@@ -1,7 +1,7 @@
 // The right panel: language servers, index, the files this session changed, tokens and cost.
 
 import { createMemo, createResource, createSignal, For, Match, onCleanup, Show, Switch } from 'solid-js'
-import { installable, installServer, optional, startServer, stopServer } from '../api'
+import { indexStatus, installable, installServer, optional, startServer, stopServer } from '../api'
 import type {
   CodebaseBucket,
   ListCodebasesResponse,
@@ -22,6 +22,7 @@ import { Counts } from './items/Diff'
 import { PathName } from './PathName'
 
 const REFRESH_MS = 10_000
+const BUILD_REFRESH_MS = 1_000
 
 export function Inspector() {
   const conversations = useConversations()
@@ -248,7 +249,11 @@ function Index(props: { project: Project }) {
               <li>
                 <span class={`dot ${BUCKET_DOTS[codebase().bucket]}`} />
                 <span>{codebase().bucket.replaceAll('_', ' ')}</span>
-                <span class="quiet">{codebaseSize(codebase())}</span>
+                <span class="quiet">
+                  <Show when={codebase().bucket === 'indexing'} fallback={codebaseSize(codebase())}>
+                    <BuildProgress path={codebase().path} fallback={codebaseSize(codebase())} />
+                  </Show>
+                </span>
               </li>
               <Show when={codebase().reason}>
                 {reason => <li class="quiet small-text wide">{reason()}</li>}
@@ -268,6 +273,21 @@ function Index(props: { project: Project }) {
       </Switch>
     </section>
   )
+}
+
+/** While it is built, how many files are done, asked every second. */
+function BuildProgress(props: { path: string; fallback: string }) {
+  const [progress, { refetch }] = createResource(
+    () => props.path,
+    path => indexStatus(path).then(status => status.hints?.indexing ?? null),
+  )
+  const timer = setInterval(() => !document.hidden && void refetch(), BUILD_REFRESH_MS)
+  onCleanup(() => clearInterval(timer))
+  const files = () => {
+    const { filesDone, filesTotal } = (progress.state === 'errored' ? null : progress.latest) ?? {}
+    return filesDone !== undefined && filesTotal ? `${count(filesDone)} of ${plural(filesTotal, 'file')}` : ''
+  }
+  return <>{files() || props.fallback}</>
 }
 
 function codebaseSize(codebase: ListedCodebase): string {

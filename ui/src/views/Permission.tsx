@@ -9,7 +9,7 @@ import { visible } from '../text/escape'
 import { readQuestion } from '../tools/asked'
 import { kindOf, mcpName } from '../tools/describe'
 import { Arguments, AsSent } from './Arguments'
-import { onAnswerKey } from './answerKeys'
+import { answerKeyName, onAnswerKey } from './answerKeys'
 import { Icon } from './Icon'
 import { Diff } from './items/Diff'
 import { FoldedVerbatim } from './items/Verbatim'
@@ -40,6 +40,7 @@ export function Permission(props: {
   const narrow = () => props.question.grants.slice(0, 1)
   const wide = () => props.question.grants.slice(1)
   const denyKey = () => narrow().length + 2
+  const keyName = answerKeyName()
   onAnswerKey(props.ready, n => {
     const wider = wide()[n - denyKey() - 1]
     const [narrowest] = narrow()
@@ -66,15 +67,20 @@ export function Permission(props: {
         fallback={
           <div class="question-buttons">
             <button type="button" class="button" disabled={props.busy} onClick={() => answer('allow')}>
-              <kbd class="by-keys">1</kbd> Allow once
+              <kbd class="by-keys">{keyName()(1)}</kbd> Allow once
             </button>
             <For each={narrow()}>
               {granted => (
-                <GrantButton grant={granted} number={2} busy={props.busy} onGrant={() => grant(granted)} />
+                <GrantButton
+                  grant={granted}
+                  keys={keyName()(2)}
+                  busy={props.busy}
+                  onGrant={() => grant(granted)}
+                />
               )}
             </For>
             <button type="button" class="button" disabled={props.busy} onClick={() => setDenying(true)}>
-              <kbd class="by-keys">{denyKey()}</kbd> Deny…
+              <kbd class="by-keys">{keyName()(denyKey())}</kbd> Deny…
             </button>
             <Show when={wide().length > 0}>
               <div class="wider-grants">
@@ -83,7 +89,7 @@ export function Permission(props: {
                   {(granted, index) => (
                     <GrantButton
                       grant={granted}
-                      number={denyKey() + 1 + index()}
+                      keys={keyName()(denyKey() + 1 + index())}
                       busy={props.busy}
                       onGrant={() => grant(granted)}
                     />
@@ -134,10 +140,10 @@ const SCOPES: Record<Grant['scope'], string> = {
   as_the_agent_says: ', as the agent says it',
 }
 
-function GrantButton(props: { grant: Grant; number: number; busy: boolean; onGrant(): void }) {
+function GrantButton(props: { grant: Grant; keys: string; busy: boolean; onGrant(): void }) {
   return (
     <button type="button" class="button grant" disabled={props.busy} onClick={() => props.onGrant()}>
-      <kbd class="by-keys">{props.number}</kbd>
+      <kbd class="by-keys">{props.keys}</kbd>
       <span>
         {`Always ${visible(props.grant.what)}`}
         {SCOPES[props.grant.scope]}

@@ -1,9 +1,10 @@
 // The open sessions as tabs: mark, title, state; dragged or moved by keys into another order.
 
-import { createEffect, createMemo, createSignal, For, Show } from 'solid-js'
+import { createEffect, createMemo, createSignal, For, onCleanup, onMount, Show } from 'solid-js'
 import { stateName } from '../store/attention'
 import { useConversations, useIntents, useProjects, useServer, useSessions, useTabs } from '../store/owners'
 import { Icon } from './Icon'
+import { Menu } from './Menu'
 import { AgentMark, StateDot, UnreadDot } from './marks'
 
 export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
@@ -21,6 +22,30 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
     const at = tabs.open().indexOf(tabs.active() ?? '')
     queueMicrotask(() => strip?.children[at]?.scrollIntoView({ block: 'nearest', inline: 'nearest' }))
   })
+  // Those that do not fit are in a list.
+  const [overflows, setOverflows] = createSignal(false)
+  const measure = () => setOverflows(strip !== undefined && strip.scrollWidth > strip.clientWidth + 1)
+  onMount(() => {
+    const watch = new ResizeObserver(measure)
+    if (strip) watch.observe(strip)
+    onCleanup(() => watch.disconnect())
+  })
+  createEffect(() => {
+    tabs.open()
+    queueMicrotask(measure)
+  })
+  const listed = () =>
+    tabs.open().map(sessionId => ({
+      id: sessionId,
+      name: sessions.titleOf(sessionId),
+      description: [
+        projects.ofSession(sessionId)?.name,
+        tabs.isUnread(sessionId) ? 'finished, not seen yet' : stateName(conversations.stateOf(sessionId)),
+      ]
+        .filter(Boolean)
+        .join(' · '),
+      chosen: tabs.active() === sessionId,
+    }))
   /** What the plus begins: the usual agent, in the project that is shown. */
   const next = createMemo(() => {
     const project = projects.ofSession(tabs.active()) ?? projects.list[0]
@@ -133,6 +158,16 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
           </For>
         </ul>
       </nav>
+      <Show when={overflows()}>
+        <Menu
+          label={`All ${tabs.open().length} open sessions`}
+          button={<Icon name="chevron-down" />}
+          class="icon-button"
+          align="end"
+          entries={listed()}
+          onChoose={tabs.select}
+        />
+      </Show>
       <Show when={next()} keyed>
         {({ project, agent }) => (
           <button

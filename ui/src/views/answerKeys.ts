@@ -1,6 +1,6 @@
 // The keys 1 to 9 as answers.
 
-import { onCleanup } from 'solid-js'
+import { type Accessor, createSignal, onCleanup } from 'solid-js'
 
 function isEditing(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, dialog') !== null
@@ -16,4 +16,37 @@ export function onAnswerKey(ready: () => boolean, choose: (n: number) => boolean
   }
   document.addEventListener('keydown', onKey)
   onCleanup(() => document.removeEventListener('keydown', onKey))
+}
+
+/** What a key is called where the focus is now: in a text the plain number would be typed. */
+export function answerKeyName(): Accessor<(n: number) => string> {
+  const [editing, setEditing] = createSignal(isEditing(document.activeElement))
+  // A press takes the focus before it is a click: a button that changed its width meanwhile would move from below it.
+  let pressed = false
+  const look = () => {
+    if (!pressed) setEditing(isEditing(document.activeElement))
+  }
+  const press = () => {
+    pressed = true
+  }
+  const release = () =>
+    setTimeout(() => {
+      pressed = false
+      look()
+    })
+  // The element that loses the focus is still the active one when it is told.
+  const lookSoon = () => queueMicrotask(look)
+  document.addEventListener('pointerdown', press, true)
+  document.addEventListener('pointerup', release)
+  document.addEventListener('pointercancel', release)
+  document.addEventListener('focusin', look)
+  document.addEventListener('focusout', lookSoon)
+  onCleanup(() => {
+    document.removeEventListener('pointerdown', press, true)
+    document.removeEventListener('pointerup', release)
+    document.removeEventListener('pointercancel', release)
+    document.removeEventListener('focusin', look)
+    document.removeEventListener('focusout', lookSoon)
+  })
+  return () => n => (editing() ? `Alt ${n}` : `${n}`)
 }

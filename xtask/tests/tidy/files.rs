@@ -24,9 +24,11 @@ const WORKSPACE_ONLY: &[&str] = &[
     "crates/workspace/src/roots.rs",
 ];
 
-/// What lies among them and opens other files: of the data folder, and the kernel's own in `/proc`.
+/// What lies among them and opens other files: of the data folder, the kernel's own in `/proc`, and the names of folders from
+/// which a project is chosen.
 const OTHER_FILES: &[&str] = &[
     "crates/edits/src/locks.rs",
+    "crates/chartroom/src/http/folders.rs",
     "crates/chartroom/src/http/peer.rs",
     "crates/chartroom/src/http/peer/sockets.rs",
 ];

@@ -76,6 +76,7 @@ fn comments_and_tests_are_no_code_and_words_begin_where_they_begin() {
 
 /// Where Serialize is derived outside of `protocol`, and why that is no wire of ours.
 const SERIALIZED_ELSEWHERE: &[(&str, &str)] = &[
+    ("crates/chartroom/src/cli/install/record.rs", "our own file: installed.json"),
     ("crates/chartroom/src/http/access/", "our own file: devices.json"),
     ("crates/chartroom/src/http/secret.rs", "our own file: hashes in devices.json"),
     ("crates/checkpoints/src/", "our own repository's messages, and documents of the command line"),

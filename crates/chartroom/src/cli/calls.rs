@@ -9,6 +9,7 @@ use chartroom_protocol::index::{
 
 use super::index::{open, print_json};
 use super::outline;
+use super::words::in_own_words;
 use super::{answer, block_on};
 use crate::exit::{Failure, Outcome};
 
@@ -62,7 +63,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
             if args.json {
                 print_json(&found)?;
             } else {
-                answer(&unclear(args, &found))?;
+                answer(&in_own_words(&unclear(args, &found), &found.path))?;
             }
             return Ok(Outcome::NotOk);
         };
@@ -88,7 +89,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
         if args.json {
             print_json(&graph)?;
         } else {
-            answer(&brief::calls(&graph))?;
+            answer(&in_own_words(&brief::calls(&graph), &graph.path))?;
         }
         Ok(if graph.status == IndexStatus::Ok { Outcome::Done } else { Outcome::NotOk })
     })

@@ -11,6 +11,7 @@ use clap::Subcommand;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use super::words::in_own_words;
 use super::{answer, block_on, running, settings};
 use crate::app::index;
 use crate::config::Overrides;
@@ -25,9 +26,9 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Index a folder
-    Create(Target),
+    Create(Create),
     /// Build its index anew beside the old one
-    Reindex(Target),
+    Reindex(Reindex),
     /// Bring it up to date
     Sync(Target),
     /// Say what state it is in
@@ -45,24 +46,47 @@ enum Action {
 }
 
 #[derive(Debug, clap::Args)]
+struct Create {
+    #[command(flatten)]
+    target: Target,
+    /// Rebuild an index that is there
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    build: Build,
+}
+
+#[derive(Debug, clap::Args)]
+struct Reindex {
+    #[command(flatten)]
+    target: Target,
+    /// Even if only ignore files changed
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    build: Build,
+}
+
+#[derive(Debug, clap::Args)]
 struct Target {
     /// The folder
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// Create: rebuild an index that is there. Reindex: even if only ignore files changed
-    #[arg(long)]
-    force: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Debug, Default, clap::Args)]
+struct Build {
     /// More file extensions, kept for this folder
     #[arg(long = "extension", value_name = "EXT")]
     extensions: Vec<String>,
     /// More ignore patterns (gitignore syntax), kept for this folder
     #[arg(long = "ignore", value_name = "PATTERN")]
     ignore: Vec<String>,
-    /// Do not wait for the end of create and reindex: the Chartroom that runs on this data folder builds
+    /// Do not wait for the end: the Chartroom that runs on this data folder builds
     #[arg(long)]
     no_wait: bool,
-    #[command(flatten)]
-    output: Output,
 }
 
 #[derive(Debug, clap::Args)]
@@ -73,24 +97,30 @@ struct Output {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
-    let (action, target) = match args.action {
+    let plain = |action, target| (action, target, false, Build::default());
+    let (action, target, force, build) = match args.action {
         Action::Eval(args) => return super::index_eval::run(args),
-        Action::Create(target) => (ManageAction::Create, target),
-        Action::Reindex(target) => (ManageAction::Reindex, target),
-        Action::Sync(target) => (ManageAction::Sync, target),
-        Action::Status(target) => (ManageAction::Status, target),
-        Action::Clear(target) => (ManageAction::Clear, target),
-        Action::Repair(target) => (ManageAction::Repair, target),
+        Action::Create(args) => (ManageAction::Create, args.target, args.force, args.build),
+        Action::Reindex(args) => (ManageAction::Reindex, args.target, args.force, args.build),
+        Action::Sync(target) => plain(ManageAction::Sync, target),
+        Action::Status(target) => plain(ManageAction::Status, target),
+        Action::Clear(target) => plain(ManageAction::Clear, target),
+        Action::Repair(target) => plain(ManageAction::Repair, target),
         Action::List(output) => return block_on(async { list(&open()?, &output).await }),
         Action::Prune(output) => return block_on(async { prune(&open()?, &output).await }),
     };
     block_on(async {
         let service = open()?;
         let builds = matches!(action, ManageAction::Create | ManageAction::Reindex);
-        if builds && target.no_wait {
-            return hand_over(&params(action, &target), &target.output);
+        let params = params(action, &target, force, &build);
+        if builds && build.no_wait {
+            return hand_over(&params, &target.output);
         }
-        let mut response = service.manage(params(action, &target)).await;
+        let mut response = service.manage(params).await;
+        // What is tracked can be asked about and cleared without its folder.
+        if response.status != IndexStatus::Ok {
+            check_there(&target.path)?;
+        }
         if builds && response.status == IndexStatus::Ok {
             response = wait(&service, response, !target.output.json).await;
         }
@@ -112,13 +142,22 @@ pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     answer(&format!("{text}\n"))
 }
 
-fn params(action: ManageAction, target: &Target) -> ManageIndexParams {
+/// A path that does not exist is no answer of the index, but a command that could not be done.
+pub(super) fn check_there(path: &std::path::Path) -> Result<(), Failure> {
+    path.metadata().map(drop).map_err(|error| {
+        let why =
+            if error.kind() == std::io::ErrorKind::NotFound { "does not exist" } else { "cannot be opened" };
+        Failure::impossible(format!("{} {why}; check its path", path.display()))
+    })
+}
+
+fn params(action: ManageAction, target: &Target, force: bool, build: &Build) -> ManageIndexParams {
     let path = std::path::absolute(&target.path).unwrap_or_else(|_| target.path.clone());
     let mut params = ManageIndexParams::new(action, path.to_string_lossy());
-    params.force = target.force && action == ManageAction::Create;
-    params.allow_unnecessary_reindex = target.force && action == ManageAction::Reindex;
-    params.custom_extensions = (!target.extensions.is_empty()).then(|| target.extensions.clone());
-    params.ignore_patterns = (!target.ignore.is_empty()).then(|| target.ignore.clone());
+    params.force = force && action == ManageAction::Create;
+    params.allow_unnecessary_reindex = force && action == ManageAction::Reindex;
+    params.custom_extensions = (!build.extensions.is_empty()).then(|| build.extensions.clone());
+    params.ignore_patterns = (!build.ignore.is_empty()).then(|| build.ignore.clone());
     params
 }
 
@@ -186,7 +225,7 @@ fn print(response: &ManageIndexResponse, output: &Output) -> Result<Outcome, Fai
     if output.json {
         print_json(response)?;
     } else {
-        let mut text = response.human_text.clone();
+        let mut text = in_own_words(&response.human_text, &response.path);
         for warning in &response.warnings {
             text.push_str(&format!("\n{}: {}", warning.code, warning.message));
         }
@@ -200,7 +239,7 @@ async fn list(service: &IndexService, output: &Output) -> Result<Outcome, Failur
     if output.json {
         print_json(&response)?;
     } else {
-        answer(&format!("{}\n", tools::render_list(&response)))?;
+        answer(&format!("{}\n", in_own_words(&tools::render_list(&response), ".")))?;
     }
     Ok(Outcome::Done)
 }

@@ -9,7 +9,7 @@ use super::{block_on, workspace};
 use crate::app::bridge;
 use crate::exit::{Failure, Outcome};
 use crate::logs;
-use crate::mcp::{Group, ToolServer};
+use crate::mcp::{Group, ToolServer, stdio};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -33,10 +33,15 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     // service are told before it ends.
     workspace::within(args.root.as_deref(), async |opened| {
         let tools = Arc::new(opened.served_tools(&args.only));
-        let stdio = (tokio::io::stdin(), tokio::io::stdout());
-        let running = rmcp::serve_server(ToolServer::new(tools), stdio)
-            .await
-            .map_err(|error| Failure::impossible(format!("the client does not speak MCP ({error})")))?;
+        let (stdio, handing_on) = stdio::guarded(tokio::io::stdin(), tokio::io::stdout());
+        let handing_on = tokio::spawn(handing_on);
+        let running = match rmcp::serve_server(ToolServer::new(tools), stdio).await {
+            Ok(running) => running,
+            Err(error) => {
+                last_words(handing_on).await;
+                return Err(Failure::impossible(format!("the client does not speak MCP ({error})")));
+            }
+        };
         let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
         tokio::select! {
@@ -44,12 +49,20 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
                 if let Err(error) = ended {
                     tracing::debug!("the MCP server ended badly: {error}");
                 }
+                last_words(handing_on).await;
             }
             _signal = terminate.recv() => {}
             _signal = interrupt.recv() => {}
         }
         Ok(Outcome::Done)
     })
+}
+
+/// What was said last is written before the end.
+async fn last_words(handing_on: tokio::task::JoinHandle<()>) {
+    if let Err(error) = handing_on.await {
+        tracing::debug!("the last words were not handed on: {error}");
+    }
 }
 
 /// Nothing of ours but the socket is in reach here.

@@ -6,6 +6,7 @@ use chartroom_index::brief;
 use chartroom_protocol::index::{FileOutlineParams, IndexStatus, ResolveMode};
 
 use super::index::{open, print_json};
+use super::words::{in_own_words, mending};
 use super::{answer, block_on};
 use crate::exit::{Failure, Outcome};
 
@@ -26,7 +27,12 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
         if args.json {
             print_json(&response)?;
         } else {
-            answer(&brief::outline(&response))?;
+            let text = in_own_words(&brief::outline(&response), &response.path);
+            let mending = mending(response.hints.as_ref()).filter(|_| response.status != IndexStatus::Ok);
+            answer(&format!(
+                "{text}{}",
+                mending.map(|command| format!("Try: {command}\n")).unwrap_or_default()
+            ))?;
         }
         Ok(if response.status == IndexStatus::Ok { Outcome::Done } else { Outcome::NotOk })
     })
@@ -37,6 +43,12 @@ pub(super) fn params(file: &std::path::Path) -> Result<FileOutlineParams, Failur
     let file = file.canonicalize().map_err(|error| {
         Failure::impossible(format!("{} cannot be opened ({error}); check its path", file.display()))
     })?;
+    if file.is_dir() {
+        return Err(Failure::Usage(format!(
+            "{} is a folder; name one file in it (`chartroom search` looks in folders)",
+            file.display()
+        )));
+    }
     let folder = file.parent().unwrap_or(&file).to_string_lossy().into_owned();
     Ok(FileOutlineParams {
         path: folder,

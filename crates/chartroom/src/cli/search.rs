@@ -8,13 +8,16 @@ use chartroom_protocol::index::{
     SearchScope,
 };
 
-use super::index::{open, print_json};
+use super::doubts::doubts;
+use super::index::{check_there, open, print_json};
+use super::words::{in_own_words, mending};
 use super::{answer, block_on};
 use crate::exit::{Failure, Outcome};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Words or identifiers; operators lang: path: -path: must: exclude: at the start
+    #[arg(allow_hyphen_values = true)]
     query: String,
     /// The folder to search; an indexed one or one inside of it
     #[arg(long, default_value = ".", value_name = "DIR")]
@@ -49,6 +52,7 @@ enum Scope {
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     block_on(async {
         let service = open()?;
+        let doubts = doubts(&args.query);
         let path = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
         let path = path.to_string_lossy().into_owned();
         let params = SearchCodebaseParams {
@@ -73,28 +77,35 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             service.wait(&path).await;
             found = service.search(params).await.map_err(|error| Failure::impossible(error.0))?;
         }
+        if found.status != IndexStatus::Ok {
+            check_there(&args.path)?;
+        }
         if args.json {
             print_json(&found)?;
         } else {
-            answer(&render(&found))?;
+            answer(&render(&found, args.scope, &doubts))?;
         }
         Ok(if found.status == IndexStatus::Ok { Outcome::Done } else { Outcome::NotOk })
     })
 }
 
-fn render(found: &SearchCodebaseResponse) -> String {
+fn render(found: &SearchCodebaseResponse, scope: Scope, doubts: &[String]) -> String {
     if found.status != IndexStatus::Ok {
-        let create = "chartroom index create";
-        return format!(
-            "{}\nTry: {create} {}\n",
-            found.message.as_deref().unwrap_or("no answer"),
-            found.path
-        );
+        let message = in_own_words(found.message.as_deref().unwrap_or("no answer"), &found.path);
+        let mending = mending(found.hints.as_ref()).map(|command| format!("Try: {command}\n"));
+        return format!("{message}\n{}", mending.unwrap_or_default());
+    }
+    let mut text = match scope {
+        Scope::Runtime => "Code that runs; --scope mixed has tests and docs too.\n".to_owned(),
+        Scope::Mixed | Scope::Docs => String::new(),
+    };
+    for doubt in doubts {
+        text.push_str(&format!("Note: {doubt}\n"));
     }
     if found.bundle.is_some() {
-        return brief::search(found);
+        text.push_str(&brief::search(found));
+        return text;
     }
-    let mut text = String::new();
     for warning in &found.warnings {
         text.push_str(&format!("{}: {}\n", warning.code, warning.message));
     }

@@ -35,6 +35,16 @@ pub struct Args {
     open: bool,
 }
 
+/// A first word that is no folder and looks like no path was meant as a command.
+pub(super) fn refuse_unknown_command(args: &Args) -> Result<(), Failure> {
+    match args.folders.first() {
+        Some(word) if !word.exists() && word.components().count() == 1 && word.extension().is_none() => Err(
+            Failure::Usage(format!("there is no command and no folder '{}'; try '--help'", word.display())),
+        ),
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let overrides = Overrides { host: args.host.clone(), port: args.port, token: None };
     let config = settings::load(overrides)?.config;

@@ -15,8 +15,8 @@ use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, R
 use utoipa_axum::router::UtoipaMethodRouter;
 
 use super::{
-    agents, devices, file, files, health, index, launch, limits, lsp, metrics, openapi, oversize, page,
-    project, session, ws,
+    agents, devices, file, files, folders, health, index, launch, limits, lsp, metrics, openapi, oversize,
+    page, project, session, ws,
 };
 use crate::app::App;
 
@@ -59,6 +59,7 @@ pub fn table() -> Vec<Route> {
         project::routes(),
         file::routes(),
         files::routes(),
+        folders::routes(),
         index::routes(),
         session::routes(),
         lsp::routes(),

@@ -108,8 +108,8 @@ async fn a_permission_is_allowed_and_denied() {
         lines,
         [
             "closed q",
-            "result Bash \"not now\" failed",
-            "message \"Done. The tool said: not now\"",
+            "result Bash \"The user refused this: not now\" failed",
+            "message \"Done. The tool said: The user refused this: not now\"",
             "ended Completed"
         ],
     );

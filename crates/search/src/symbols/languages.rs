@@ -155,6 +155,22 @@ impl Language {
         extensions
     }
 
+    /// Every language that a file can have, sorted.
+    pub fn names() -> Vec<&'static str> {
+        let mut names: Vec<&str> = LANGUAGES.iter().map(|entry| entry.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Says whether `lang:` takes this word: a name, a short form of one, or an extension.
+    pub fn is_known(word: &str) -> bool {
+        const SHORT: [&str; 12] =
+            ["ts", "js", "py", "rs", "rb", "c++", "c#", "cs", "sh", "shell", "md", "tsx"];
+        SHORT.contains(&word)
+            || LANGUAGES.iter().any(|entry| entry.name == word || entry.extensions.contains(&word))
+    }
+
     /// Every language with an outline and a call graph, sorted.
     pub fn symbol_languages() -> Vec<&'static str> {
         let mut names: Vec<&str> =

@@ -127,6 +127,7 @@ export function Palette(props: {
       () => void toggleNotifications(),
     ),
     command(sound() ? 'No sound' : 'Play a sound when a session needs me', '', () => setSound(on => !on)),
+    command('Browsers that were let in…', '', () => intents.showDevices(true)),
     command('Read agents and sessions again', '', () => void lists.refresh()),
   ]
   const command = (name: string, detail: string, run: () => void): Entry => ({

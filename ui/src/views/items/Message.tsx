@@ -1,13 +1,15 @@
 // A message: yours on a tinted line as you wrote it, the agent's as markdown, the system's small.
 
-import { Match, Show, Switch } from 'solid-js'
+import { For, Match, Show, Switch } from 'solid-js'
 import type { Upsert } from '../../protocol'
-import { useSessions } from '../../store/owners'
+import { useIntents, useSessions } from '../../store/owners'
 import type { Session } from '../../store/session'
 import { moment, plural } from '../../text/format'
 import { createFold } from '../folds'
+import { Icon } from '../Icon'
 import { Markdown } from '../Markdown'
 import { agentName } from '../marks'
+import { Thumbnail } from '../Thumbnail'
 import { ItemError } from './Item'
 import { LoginHelp } from './LoginHelp'
 
@@ -24,6 +26,7 @@ export function Message(props: {
   message: MessageUpsert
   index?: (() => number) | undefined
 }) {
+  const intents = useIntents()
   const sessions = useSessions()
   const agent = () => agentName(sessions.known[props.session.sessionId]?.cliType).toLowerCase()
   // The name stands once a turn, where the agent begins to speak.
@@ -60,9 +63,18 @@ export function Message(props: {
               </button>
             </Show>
             <Show when={props.message.imageCount}>
-              {images => <span class="quiet small-text">{plural(images(), 'image')}</span>}
+              {images => <SentImages session={props.session} text={props.message.content} count={images()} />}
             </Show>
           </div>
+          <button
+            type="button"
+            class="icon-button again"
+            aria-label="Edit and send again"
+            title="Edit and send again"
+            onClick={() => intents.insert(props.message.content)}
+          >
+            <Icon name="edit" size={14} />
+          </button>
         </article>
       </Match>
       <Match when={props.message.origin === 'system'}>
@@ -86,5 +98,20 @@ export function Message(props: {
         </article>
       </Match>
     </Switch>
+  )
+}
+
+/** Small pictures of what was sent from here; what came from elsewhere is counted. */
+function SentImages(props: { session: Session; text: string; count: number }) {
+  const sent = () => props.session.sentImages(props.text)
+  return (
+    <Show
+      when={sent().length > 0}
+      fallback={<span class="quiet small-text">{plural(props.count, 'image')}</span>}
+    >
+      <span class="sent-images" role="img" aria-label={plural(props.count, 'image')}>
+        <For each={sent()}>{bitmap => <Thumbnail bitmap={bitmap} />}</For>
+      </span>
+    </Show>
   )
 }

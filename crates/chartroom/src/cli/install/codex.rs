@@ -5,34 +5,57 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 use super::Act;
-use super::file::{Change, read};
+use super::file::{Change, read, was_made, without_ours};
+use super::record::Record;
 
 pub(super) fn changes(
     home: &Path,
     codex_home: Option<PathBuf>,
     program: &Path,
     act: Act,
+    record: &Record,
 ) -> Result<Vec<Change>, String> {
     let path = codex_home.unwrap_or_else(|| home.join(".codex")).join("config.toml");
     let before = read(&path)?;
     let text = before.clone().unwrap_or_default();
     let alone = |why: &str| format!("{} is left alone: {why}; mend it first", path.display());
-    let mut document: DocumentMut = text
-        .parse()
-        .map_err(|error: toml_edit::TomlError| alone(&format!("it is not TOML ({})", error.message())))?;
-    let what = match act {
+    let parsed = |text: &str| -> Result<DocumentMut, String> {
+        text.parse()
+            .map_err(|error: toml_edit::TomlError| alone(&format!("it is not TOML ({})", error.message())))
+    };
+    let mut document = parsed(&text)?;
+    let base = without_ours(&path, &text, record).filter(|base| parsed(base).is_ok());
+    match act {
         Act::Install => {
             install(&mut document, &program.display().to_string()).map_err(alone)?;
-            "add the MCP server chartroom"
+            let what = "add the MCP server chartroom";
+            let mut after = document.to_string();
+            // A file that ended without a line break does so still.
+            if !text.is_empty() && !text.ends_with('\n') && after.ends_with('\n') {
+                after.pop();
+            }
+            Ok(vec![Change::new(&path, what, before, after).over(base)])
         }
         Act::Uninstall => {
+            let what = "remove the MCP server chartroom";
             if let Some(servers) = document.get_mut("mcp_servers").and_then(Item::as_table_like_mut) {
                 servers.remove("chartroom");
             }
-            "remove the MCP server chartroom"
+            let change = match base.filter(|base| parsed(base).is_ok_and(|base| !has_ours(&base))) {
+                Some(base) if base.is_empty() && was_made(&path, record) => {
+                    Change::removal(&path, what, before)
+                }
+                Some(base) => Change::new(&path, what, before, base),
+                None => Change::new(&path, what, before, document.to_string()),
+            };
+            Ok(vec![change])
         }
-    };
-    Ok(vec![Change::new(&path, what, before, document.to_string())])
+    }
+}
+
+fn has_ours(document: &DocumentMut) -> bool {
+    let servers = document.get("mcp_servers").and_then(Item::as_table_like);
+    servers.is_some_and(|servers| servers.contains_key("chartroom"))
 }
 
 fn install(document: &mut DocumentMut, program: &str) -> Result<(), &'static str> {
@@ -76,8 +99,9 @@ mod tests {
         std::fs::create_dir(home.path().join(".codex")).unwrap();
         std::fs::write(&path, before).unwrap();
         let apply = || {
-            let changes = changes(home.path(), None, Path::new("/opt/chartroom"), act).unwrap();
-            changes[0].write().unwrap();
+            let mut record = Record::default();
+            let changes = changes(home.path(), None, Path::new("/opt/chartroom"), act, &record).unwrap();
+            changes[0].write(&mut record).unwrap();
             changes[0].is_needed()
         };
         apply();
@@ -144,11 +168,33 @@ mod tests {
     }
 
     #[test]
+    fn uninstall_leaves_the_file_as_it_was_byte_for_byte() {
+        let others =
+            "# mine\nmodel = \"gpt\"   # the best\n\n[mcp_servers.other]\ncommand = \"o\"\n\n[tui]\ntheme=1";
+        for text in [Some(others), Some("a = 1\n"), Some(""), None] {
+            let home = tempfile::tempdir().unwrap();
+            let path = home.path().join(".codex/config.toml");
+            if let Some(text) = text {
+                std::fs::create_dir(home.path().join(".codex")).unwrap();
+                std::fs::write(&path, text).unwrap();
+            }
+            let mut record = Record::default();
+            for act in [Act::Install, Act::Install, Act::Uninstall] {
+                let changes = changes(home.path(), None, Path::new("/opt/chartroom"), act, &record).unwrap();
+                changes[0].write(&mut record).unwrap();
+            }
+            assert_eq!(std::fs::read_to_string(&path).ok().as_deref(), text);
+            assert_eq!(home.path().join(".codex").exists(), text.is_some());
+        }
+    }
+
+    #[test]
     fn a_file_that_is_not_toml_is_left_alone() {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir(home.path().join(".codex")).unwrap();
         std::fs::write(home.path().join(".codex/config.toml"), "a = ").unwrap();
-        let error = changes(home.path(), None, Path::new("/c"), Act::Install).unwrap_err();
+        let error =
+            changes(home.path(), None, Path::new("/c"), Act::Install, &Record::default()).unwrap_err();
         assert!(error.contains("is left alone: it is not TOML"), "{error}");
     }
 }

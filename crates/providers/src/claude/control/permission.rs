@@ -11,7 +11,9 @@ use crate::claude::detail;
 use crate::json::{arguments_for_the_page, list, object, optional_text, text};
 use crate::same_calls::{SAME_CALL, Sameness};
 
-/// What a refusal says to the model when the person said nothing.
+/// How a refusal begins for the model when the person said why.
+const REFUSED_BECAUSE: &str = "The user refused this: ";
+/// What it says when the person said nothing.
 const REFUSED: &str = "The user refused this. Stop, and ask what to do instead.";
 
 /// A request that waits for a person.
@@ -84,8 +86,11 @@ impl Permission {
     pub fn answer(&self, params: &AnswerParams) -> Value {
         match params.decision {
             Decision::Deny => {
-                let message = params.message.as_deref().filter(|message| !message.trim().is_empty());
-                json!({"behavior": "deny", "message": message.unwrap_or(REFUSED), "interrupt": false})
+                let reason = params.message.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+                // The page tells a denial from a failure by these words.
+                let message =
+                    reason.map_or_else(|| REFUSED.to_owned(), |reason| format!("{REFUSED_BECAUSE}{reason}"));
+                json!({"behavior": "deny", "message": message, "interrupt": false})
             }
             Decision::Allow => json!({"behavior": "allow", "updatedInput": self.updated_input(params)}),
             Decision::AllowAlways => {
@@ -273,7 +278,7 @@ mod tests {
             ),
             (
                 answer(Decision::Deny, Some("use b.txt")),
-                json!({"behavior": "deny", "message": "use b.txt", "interrupt": false}),
+                json!({"behavior": "deny", "message": "The user refused this: use b.txt", "interrupt": false}),
             ),
             (
                 answer(Decision::Deny, Some("  ")),
