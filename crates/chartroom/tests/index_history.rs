@@ -109,14 +109,24 @@ fn eval_asks_a_repository_s_own_fixes_of_the_trees_before_them() {
         assert!(stdout.contains(part), "{part}: {stdout}");
     }
     let (code, stdout, _) = home.run(&["index", "eval", path, "--json", "--limit", "1"]);
-    let answers: Vec<Value> = serde_json::from_str(&stdout).unwrap();
+    let document: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(document["n"], 1, "{document}");
+    for figure in ["acc1", "acc5", "acc10", "mrr"] {
+        assert!(document[figure].is_f64(), "{figure}: {document}");
+    }
+    assert_eq!(document["baselines"]["BM25 per file"]["n"], 1, "{document}");
+    let answers = document["answers"].as_array().unwrap();
     let issue =
         answers.iter().find(|answer| answer["kind"] == "issue" && answer["system"] == "chartroom").unwrap();
     assert_eq!((code, &issue["gold"][0]), (0, &Value::from("cherry.py")), "the newest fix: {issue}");
     let rows = home.path().join("rows.jsonl");
     std::fs::write(&rows, "{\"id\": \"1\"}\n").unwrap();
-    let (code, _, stderr) = home.run(&["index", "eval", path, "--rows", rows.to_str().unwrap()]);
+    let (code, _, stderr) = home.run(&["index", "eval", path, "--set", rows.to_str().unwrap()]);
     assert_eq!((code, stderr.contains("line 1")), (2, true), "{stderr}");
+    let (code, _, stderr) = home.run(&["index", "eval", path, "--set", "not/there.jsonl"]);
+    assert_eq!((code, stderr.contains("cannot be read")), (3, true), "{stderr}");
+    let (code, _, stderr) = home.run(&["index", "eval", "not/there"]);
+    assert_eq!(code, 3, "{stderr}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub use calibration::{Bin, bins, plot};
 pub use figures::{Difference, Figures, difference, place_of};
 pub use mine::{MinedRow, mine};
 pub use questions::{Question, names, sentences, without_lines};
-pub use report::report;
+pub use report::{Summary, report, summary};
 pub use rows::{Leak, Row, leak_of, read_rows};
 pub use run::{Answer, Beside, EvalError, Kind, OURS, Objects, Options, evaluate};
 pub use tree::{Tree, TreeError};

@@ -23,9 +23,9 @@ pub(super) struct Args {
     #[arg(default_value = ".")]
     path: PathBuf,
     /// Ask these texts instead of the repository's own fixes: an object a line with id, base_commit, text, gold
-    #[arg(long, value_name = "FILE")]
-    rows: Option<PathBuf>,
-    /// At most so many fixes, the newest first
+    #[arg(long, value_name = "FILE.jsonl")]
+    set: Option<PathBuf>,
+    /// At most so many fixes (the newest) or texts of the set (the first)
     #[arg(long, default_value_t = 40, value_name = "N")]
     limit: usize,
     /// Also ask so many names and so many sentences of comments of the newest tree
@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// Also say what each part of the ranking adds
     #[arg(long)]
     ablation: bool,
-    /// Print every answer as one JSON document
+    /// Print the figures of whole texts and every answer as one JSON document
     #[arg(long)]
     json: bool,
 }
@@ -44,15 +44,17 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         let loaded = settings::load(Overrides::default())?;
         let data = settings::data()?;
         let gate = gate::open(data.path(), &loaded.config.sandbox)?;
-        let root = CanonicalRoot::open(&args.path)
-            .map_err(|error| Failure::Usage(format!("{}: {error}", args.path.display())))?;
+        let root = CanonicalRoot::open(&args.path).map_err(|error| Failure::impossible(error.to_string()))?;
         let objects = GateObjects { gate: gate.clone(), root: root.clone(), runtime: Handle::current() };
-        let rows = match &args.rows {
+        let rows = match &args.set {
             Some(file) => {
-                let text = std::fs::read_to_string(file)
+                let text = std::fs::read_to_string(file).map_err(|error| {
+                    Failure::impossible(format!("{} cannot be read ({error})", file.display()))
+                })?;
+                let mut rows = eval::read_rows(&text)
                     .map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?;
-                eval::read_rows(&text)
-                    .map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?
+                rows.truncate(args.limit);
+                rows
             }
             None => mined(&gate, &root, args.limit).await?,
         };
@@ -75,7 +77,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             .map_err(|error| Failure::impossible(format!("the measurement ended ({error})")))?
             .map_err(|error| Failure::impossible(format!("{root} cannot be measured: {error}")))?;
         if args.json {
-            print_json(&answers)?;
+            print_json(&eval::summary(&answers))?;
         } else {
             answer(&eval::report(&answers))?;
         }

@@ -12,19 +12,23 @@ pub fn place_of(answer: &[String], gold: &[String]) -> Option<usize> {
 
 /// What is said of many rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Figures {
     /// How many rows.
+    #[serde(rename = "n")]
     pub rows: usize,
     /// The share with a right file first.
+    #[serde(rename = "acc1")]
     pub at_1: f64,
     /// Among the first five.
+    #[serde(rename = "acc5")]
     pub at_5: f64,
     /// Among the first ten.
+    #[serde(rename = "acc10")]
     pub at_10: f64,
     /// The mean of one by the first right file's place.
     pub mrr: f64,
     /// The gain of all right files among the first ten, discounted by their places, beside the best possible.
+    #[serde(rename = "ndcg10")]
     pub ndcg_10: f64,
 }
 

@@ -2,9 +2,38 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::calibration::{Bin, bins};
 use super::figures::{Figures, difference, place_of};
 use super::run::{Answer, Kind, OURS};
+
+/// The figures of whole texts: ours, those of the systems beside it, and every answer.
+#[derive(Debug, Serialize)]
+pub struct Summary<'a> {
+    /// Ours.
+    #[serde(flatten)]
+    pub ours: Figures,
+    /// The others', and ours without each part, by name.
+    pub baselines: BTreeMap<&'a str, Figures>,
+    /// What was asked and answered.
+    pub answers: &'a [Answer],
+}
+
+/// Sums up.
+pub fn summary(answers: &[Answer]) -> Summary<'_> {
+    let mut systems: BTreeMap<&str, Vec<&Answer>> = BTreeMap::new();
+    for answer in answers.iter().filter(|answer| answer.kind == Kind::Issue) {
+        systems.entry(&answer.system).or_default().push(answer);
+    }
+    let of = |answers: &Vec<&Answer>| {
+        Figures::of(answers.iter().map(|it| (it.files.as_slice(), it.gold.as_slice())))
+    };
+    let mut baselines: BTreeMap<&str, Figures> =
+        systems.iter().map(|(system, answers)| (*system, of(answers))).collect();
+    let ours = baselines.remove(OURS).unwrap_or_default();
+    Summary { ours, baselines, answers }
+}
 
 /// Every table about these answers, as Markdown.
 pub fn report(answers: &[Answer]) -> String {
