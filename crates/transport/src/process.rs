@@ -18,18 +18,33 @@ pub fn start_time(_pid: u32) -> Option<u64> {
     None
 }
 
+/// How often a line of parents is begun anew, because one of them ended while it was followed.
+#[cfg(target_os = "linux")]
+const WALKS: usize = 16;
+
 /// Returns a process and its parents, the nearest first.
 #[cfg(target_os = "linux")]
 pub fn ancestors(pid: u32) -> Vec<u32> {
+    (0..WALKS).find_map(|_| line_of_parents(pid)).unwrap_or_else(|| vec![pid])
+}
+
+/// `None` when a parent ended meanwhile: its children have another one then, and the line leads elsewhere.
+#[cfg(target_os = "linux")]
+fn line_of_parents(pid: u32) -> Option<Vec<u32>> {
     let mut line = vec![pid];
-    while let Some(parent) = line.last().and_then(|pid| stat_fields(*pid)).map(|fields| fields.parent) {
+    while let Some(last) = line.last() {
+        let parent = match stat_fields(*last) {
+            Some(fields) => fields.parent,
+            None if line.len() == 1 => break,
+            None => return None,
+        };
         // Pids are given out again while we look: a circle must not keep us.
         if parent == 0 || line.contains(&parent) {
             break;
         }
         line.push(parent);
     }
-    line
+    Some(line)
 }
 
 /// Without `/proc` nobody is known.

@@ -11,6 +11,7 @@ mod sockets;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 
+use chartroom_transport::process;
 use chartroom_workspace::SpawnGate;
 use tokio::sync::OnceCell;
 
@@ -46,7 +47,12 @@ fn comes_from_a_child(gate: &SpawnGate, peer: SocketAddr, local: SocketAddr) -> 
         return false;
     }
     match holder(peer, local) {
-        Holder::Process(pid) => gate.child_above(pid).is_some() || has_mark(pid),
+        Holder::Process(pid) => {
+            let started = process::start_time(pid);
+            let is_childs = gate.child_above(pid).is_some() || has_mark(pid);
+            // One that ended while it was looked at may have been anybody's.
+            is_childs || started.is_none() || process::start_time(pid) != started
+        }
         Holder::Gone => true,
         // A process that hides itself, as a daemon of the system's does: it is not a child's if all of those can be seen.
         Holder::Unseen => gate.below_children().into_iter().any(hides_itself),

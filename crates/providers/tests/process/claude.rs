@@ -340,7 +340,12 @@ async fn a_permission_is_asked_and_answered_once() {
     session.handle.answer(answer(Decision::Deny, Some("use b"))).await.expect("it waits");
     assert_eq!(
         until(&mut session, "ended").await,
-        ["closed ask-1", "result Bash \"use b\" failed", "message \"denied\"", "ended Completed"],
+        [
+            "closed ask-1",
+            "result Bash \"The user refused this: use b\" failed",
+            "message \"denied\"",
+            "ended Completed"
+        ],
     );
 }
 
