@@ -221,7 +221,7 @@ story('commands and files complete; model and mode are chosen; an image is paste
   await page.locator('.chip', { hasText: 'shot.png' }).waitFor()
   equal(await page.locator('.chip canvas').evaluate(canvas => canvas.height), 64, 'the image is shown, small')
   await page.getByRole('button', { name: 'Send the message' }).click()
-  await page.locator('.message.user', { hasText: '1 image' }).waitFor()
+  await page.locator('.message.user').getByRole('img', { name: '1 image' }).waitFor()
   await idle(page)
 
   await page.getByRole('button', { name: /^Model/ }).click()
