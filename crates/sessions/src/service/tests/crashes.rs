@@ -244,6 +244,8 @@ async fn a_message_in_doubt_that_a_person_removes_is_not_delivered_and_its_turn_
     world.fake.behave(|behaviour| behaviour.takes_in_silence = true);
     let sent = world.send(&session_id, "once").await;
     assert_eq!(world.agent(&session_id).next_turn().await, sent.turn_id);
+    // The next agent is started for the message at once: it must not be there before the person.
+    world.fake.behave(|behaviour| behaviour.hang = true);
     let world = world.restart().await;
     let waiting = world.service.queue(&session_id).await.unwrap().messages;
     let remove = QueueParams::Remove { queued_id: waiting[0].queued_id.clone() };
