@@ -54,6 +54,7 @@ async fn run(language: Real, n_steps: u64, seed: u64) -> bool {
     for _ in 0..n_steps {
         let step = steps.new_tree(&mut runner).unwrap().current();
         taken.push(step.clone());
+        let n_unknown = machine.counts.unknown;
         if let Err(wrong) = machine.take(&step).await {
             println!("{language:?}, seed {seed}, step {}: {wrong}", taken.len());
             for step in taken.iter().rev().take(12).rev() {
@@ -62,8 +63,11 @@ async fn run(language: Real, n_steps: u64, seed: u64) -> bool {
             stage.orchestrator.shutdown().await;
             return false;
         }
+        if machine.counts.unknown > n_unknown {
+            println!("{language:?}, seed {seed}, step {}: not known after {step:?}", taken.len());
+        }
     }
-    println!("{language:?}: {:?} in {} s", machine.counts, began.elapsed().as_secs());
+    println!("{language:?}, seed {seed}: {:?} in {} s", machine.counts, began.elapsed().as_secs());
     stage.end().await;
     true
 }

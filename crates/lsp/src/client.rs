@@ -30,6 +30,7 @@ pub(crate) use pull::is_overtaken;
 mod said;
 pub(crate) mod state;
 mod table;
+mod unseen;
 mod watched;
 pub(crate) mod wire;
 

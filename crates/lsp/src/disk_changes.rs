@@ -78,6 +78,11 @@ impl DiskChanges {
         }
     }
 
+    /// When a file was last written, as the file system says; nothing when it is gone.
+    pub(crate) fn modified(&self, file: &Path) -> Option<SystemTime> {
+        Stamp::of(&Workspace::open(&self.root), file)?.modified
+    }
+
     /// Forgets a file.
     pub(crate) fn forget(&mut self, file: &Path) {
         self.files.remove(file);

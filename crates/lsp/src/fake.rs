@@ -28,6 +28,8 @@ pub(crate) struct Behaviour {
     /// When it pushes after a change, once per entry; none never pushes.
     pub(crate) pushes_after: Vec<Duration>,
     pub(crate) versions: bool,
+    /// Versions of a file of which it says nothing.
+    pub(crate) skips: &'static [i32],
     /// Its first push holds the first of its findings, the second the first two, as of one that looks line by line.
     pub(crate) grows: bool,
     /// It answers pulls after this.
@@ -61,6 +63,7 @@ impl Default for Behaviour {
             dies_at_start: false,
             pushes_after: vec![Duration::from_millis(10)],
             versions: true,
+            skips: &[],
             grows: false,
             pulls_after: None,
             registers_late: false,
@@ -256,6 +259,9 @@ impl Fake {
         self.texts.lock().unwrap().insert(uri.to_owned(), (version, text.to_owned()));
         if text.contains("CRASH") {
             self.peer().close("crashed");
+            return;
+        }
+        if self.behaviour.skips.contains(&version) {
             return;
         }
         let is_broken = self.behaviour.has_header && text.contains("include h") && {

@@ -265,7 +265,13 @@ mod tests {
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
     }
 
-    #[tokio::test]
+    /// What the tool tells next. The clock is paused: when everybody waits, the time is up.
+    async fn next(heard: &mut mpsc::UnboundedReceiver<&'static str>) -> &'static str {
+        let told = tokio::time::timeout(std::time::Duration::from_secs(60), heard.recv()).await;
+        told.map_or("nothing: it goes on", |told| told.unwrap_or("nothing: it is gone"))
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_call_that_its_client_cancels_is_stopped() {
         let (told, mut heard) = mpsc::unbounded_channel();
         let (ours, theirs) = tokio::io::duplex(1 << 16);
@@ -283,14 +289,14 @@ mod tests {
             write.write_all(format!("{message}\n").as_bytes()).await.unwrap();
         }
         assert!(lines.next_line().await.unwrap().unwrap().contains("endless"));
-        assert_eq!(heard.recv().await, Some("begun"));
+        assert_eq!(next(&mut heard).await, "begun");
         write.write_all(format!("{}\n", cancel(2)).as_bytes()).await.unwrap();
-        assert_eq!(heard.recv().await, Some("stopped"));
+        assert_eq!(next(&mut heard).await, "stopped");
         drop((write, lines));
         server.await.unwrap();
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_call_without_a_connection_is_cancelled_too_and_answered() {
         let (told, mut heard) = mpsc::unbounded_channel();
         let server = ToolServer::new(Arc::new(Endless(told)));
@@ -298,10 +304,10 @@ mod tests {
             let server = server.clone();
             async move { server.answer(call(7)).await }
         });
-        assert_eq!(heard.recv().await, Some("begun"));
+        assert_eq!(next(&mut heard).await, "begun");
         assert_eq!(server.answer(cancel(8)).await, None, "another call's");
         assert_eq!(server.answer(cancel(7)).await, None);
-        assert_eq!(heard.recv().await, Some("stopped"));
+        assert_eq!(next(&mut heard).await, "stopped");
         assert_eq!(answer.await.unwrap().unwrap()["error"]["message"], "the call was cancelled");
         assert!(server.calls().is_empty());
     }

@@ -54,7 +54,8 @@ pub struct Quirks {
     /// It answers "clean" until it has read its configuration, and then asks to be pulled again.
     pub refreshes_when_loaded: bool,
     /// It skips a text that another follows soon, and one that it has looked at before, and publishes nothing then; not when a
-    /// change says `wantDiagnostics`, which is clangd's own.
+    /// change says `wantDiagnostics`, which is clangd's own. It reads files of any name, and keeps what it has read of them
+    /// as long as their size and second are the same: `forceRebuild`, its own too, makes it read them again.
     pub wants_to_be_forced: bool,
     /// It has no diagnostics: it is asked questions, and nobody waits for what it says of a file.
     pub reports_nothing: bool,

@@ -214,6 +214,23 @@ async fn gopls_checks_go() {
     stage.end().await;
 }
 
+/// An edit does not wait for rustc when there is an error without it; who looks again is told all.
+#[tokio::test]
+async fn rust_analyzer_tells_at_the_second_look_what_only_rustc_finds() {
+    let manifest = "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let stage = Stage::new(&format!("//- Cargo.toml\n{manifest}//- src/lib.rs\npub fn a() {{}}\n"), &[]);
+    assert_eq!(stage.check("src/lib.rs").await, Vec::<String>::new());
+    let moved = "pub fn b() { let s = String::new(); drop(s); drop(s); }\n";
+    let lines = stage.write("src/lib.rs", &format!("pub fn a() -> i32 {{ \"x\" }}\n{moved}")).await;
+    assert!(lines.iter().any(|line| line.contains("(E0308)")), "{lines:?}");
+    let lines = stage.check("src/lib.rs").await;
+    assert!(
+        ["(E0308)", "(E0382)"].iter().all(|code| lines.iter().any(|line| line.contains(code))),
+        "{lines:?}"
+    );
+    stage.end().await;
+}
+
 #[tokio::test]
 async fn rust_analyzer_checks_rust() {
     let fixture = "//- Cargo.toml\n[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2021\"\n//- src/types.rs\npub struct User { pub name: String }\n//- src/app.rs\nuse crate::types::User;\npub fn greet(user: &User) -> &str { &user.name }\n//- src/bad.rs\npub fn bad() -> i32 { 0 }\n//- src/main.rs\nmod app;\nmod bad;\nmod types;\nfn main() {\n    let user = types::User { name: String::new() };\n    println!(\"{} {}\", app::greet(&user), bad::bad());\n}\n";
@@ -281,6 +298,54 @@ async fn clangd_looks_again_at_a_file_when_another_has_changed() {
         assert_eq!(stage.write("a.c", &format!("int a(void) {{ return {n}; }}\n")).await.len(), 0);
         assert_eq!(stage.check("b.c").await, Vec::<String>::new());
     }
+    stage.end().await;
+}
+
+/// clang compares headers by their size and the second in which they were written: `mv` and a quick second edit change neither.
+#[tokio::test]
+async fn clangd_sees_a_header_that_changed_within_its_second_and_kept_its_size() {
+    let old = "touch -d '2020-01-01 12:00:00'";
+    let stage = Stage::new(
+        "//- one.hpp\nconstexpr int one = 1;\n//- a.cpp\n#include \"one.hpp\"\nint a = one;\n",
+        &[],
+    );
+    stage.shell(&format!("{old} one.hpp"));
+    assert_eq!(stage.check("a.cpp").await, Vec::<String>::new());
+    stage.shell(&format!("sed -i s/one/two/ one.hpp && {old} one.hpp"));
+    assert_eq!(stage.check("a.cpp").await.len(), 1, "the name is gone");
+    stage.shell(&format!("sed -i s/two/one/ one.hpp && {old} one.hpp"));
+    assert_eq!(stage.check("a.cpp").await, Vec::<String>::new());
+    // Changed by our own tools at the same time: the text of the file that includes it is another, too.
+    stage.shell(&format!("sed -i s/one/two/ one.hpp && {old} one.hpp"));
+    assert_eq!(stage.write("a.cpp", "#include \"one.hpp\"\nint b = one;\n").await.len(), 1);
+    stage.end().await;
+}
+
+/// What was not there is not among the headers that clang compares.
+#[tokio::test]
+async fn clangd_sees_a_header_that_was_not_there() {
+    let text = "#if __has_include(\"made.hpp\")\n#include \"made.hpp\"\n#endif\nint a = made;\n";
+    let stage = Stage::new(&format!("//- a.cpp\n{text}"), &[]);
+    assert_eq!(stage.check("a.cpp").await.len(), 1);
+    stage.shell("echo 'constexpr int made = 1;' > made.hpp");
+    assert_eq!(stage.check("a.cpp").await, Vec::<String>::new());
+    stage.shell("rm made.hpp");
+    assert_eq!(stage.check("a.cpp").await.len(), 1);
+    stage.end().await;
+}
+
+/// Files of any name can be included.
+#[tokio::test]
+async fn clangd_hears_of_an_included_file_that_is_no_header_by_name() {
+    let stage = Stage::new(
+        "//- names.def\nconstexpr int one = 1;\n//- a.cpp\n#include \"names.def\"\nint a = one;\n",
+        &[],
+    );
+    assert_eq!(stage.check("a.cpp").await, Vec::<String>::new());
+    stage.shell("sed -i s/one/three/ names.def");
+    assert_eq!(stage.check("a.cpp").await.len(), 1);
+    stage.shell("sed -i s/three/one/ names.def");
+    assert_eq!(stage.check("a.cpp").await, Vec::<String>::new());
     stage.end().await;
 }
 

@@ -68,7 +68,7 @@ impl Language for Foo {
         Some(("foo.toml".to_owned(), if world.is_strict { "strict\n" } else { "lax\n" }.to_owned()))
     }
 
-    fn kill(&self) -> bool {
+    fn kill(&self, _orchestrator: &Orchestrator) -> bool {
         self.server.kill()
     }
 
@@ -96,6 +96,7 @@ fn run(kind: Kind) -> Counts {
         seen.set(Counts {
             steps: so_far.steps + counts.steps,
             current: so_far.current + counts.current,
+            partly: so_far.partly + counts.partly,
             unknown: so_far.unknown + counts.unknown,
             others: so_far.others + counts.others,
         });

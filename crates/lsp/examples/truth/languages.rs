@@ -1,6 +1,10 @@
 //! The model in real languages: each line of it is one line of the source, so that a wrong line is known by its number.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+
+use chartroom_lsp::Orchestrator;
+use chartroom_protocol::lsp::ServerState;
 
 use super::machine::Language;
 use super::model::{FILES, World};
@@ -54,9 +58,9 @@ impl Real {
         for (name, _) in source.defines.iter().enumerate().filter(|(_, is_there)| **is_there) {
             lines.push((self.definition(module, name), false));
         }
-        for (from, name) in source.imports.iter().copied().filter(|(from, _)| self.can_import(module, *from))
-        {
-            lines.extend(self.import(world, module, from, name));
+        let mut included = BTreeSet::new();
+        for (from, name) in self.imports(world, module) {
+            lines.extend(self.import(world, module, (from, name), &mut included));
         }
         if source.has_error {
             lines.push((self.own_error(module), true));
@@ -90,12 +94,32 @@ impl Real {
         }
     }
 
-    fn can_import(self, module: usize, from: usize) -> bool {
+    /// What a module imports, as far as the language can.
+    fn imports(self, world: &World, module: usize) -> impl Iterator<Item = (usize, usize)> {
+        let imports = world.files[&module].imports.clone().into_iter();
         // Headers that include each other in a circle are wrong in ways of their own.
-        self != Self::C || from < module
+        imports.filter(move |(from, _)| self != Self::C || *from < module)
     }
 
-    fn import(self, world: &World, module: usize, from: usize, name: usize) -> Vec<(String, bool)> {
+    /// Includes a header and what it includes, each for the first time only; tells whether one of them is wrong.
+    fn includes_wrong(self, world: &World, header: usize, included: &mut BTreeSet<usize>) -> bool {
+        let Some(source) = world.files.get(&header).filter(|_| included.insert(header)) else { return false };
+        let mut is_wrong = source.has_error;
+        for (from, name) in self.imports(world, header) {
+            is_wrong |= self.includes_wrong(world, from, included);
+            is_wrong |= world.is_broken((from, name));
+        }
+        is_wrong
+    }
+
+    /// `included` are the headers that are there before this line.
+    fn import(
+        self,
+        world: &World,
+        module: usize,
+        (from, name): (usize, usize),
+        included: &mut BTreeSet<usize>,
+    ) -> Vec<(String, bool)> {
         let is_broken = world.is_broken((from, name));
         let line = match self {
             Self::TypeScript => {
@@ -107,8 +131,8 @@ impl Real {
             Self::Go => format!("var U{module}x{from}n{name} = F{from}n{name}"),
             Self::C => {
                 let file = self.relative(module, from, ".hpp");
-                // What is wrong in a header is told where it is included.
-                let is_header_wrong = world.files.contains_key(&from) && !self.errors(world, from).is_empty();
+                // What is wrong in a header is told where it is included first, be it by another header.
+                let is_header_wrong = self.includes_wrong(world, from, included);
                 return vec![
                     (format!("#if __has_include(\"{file}\")"), false),
                     (format!("#include \"{file}\""), is_header_wrong),
@@ -169,20 +193,10 @@ impl Language for Real {
 
     fn errors(&self, world: &World, module: usize) -> Vec<u32> {
         let lines = self.lines(world, module).into_iter().enumerate();
-        let mut wrong: Vec<u32> = lines
+        lines
             .filter(|(_, (_, is_wrong))| *is_wrong)
             .map(|(line, _)| u32::try_from(line).unwrap() + 1)
-            .collect();
-        if *self == Self::C {
-            // A header that two names are imported from is included twice, and told of once.
-            let all = self.lines(world, module);
-            let mut seen = std::collections::BTreeSet::new();
-            wrong.retain(|line| {
-                let text = &all[*line as usize - 1].0;
-                !text.starts_with("#include") || seen.insert(text.clone())
-            });
-        }
-        wrong
+            .collect()
     }
 
     fn config(&self, world: &World) -> Option<(String, String)> {
@@ -205,13 +219,29 @@ impl Language for Real {
         }
     }
 
+    fn depends(&self, world: &World, module: usize, on: &[usize]) -> bool {
+        world.files.contains_key(&module) && self.imports(world, module).any(|(from, _)| on.contains(&from))
+    }
+
     fn can_remove(&self) -> bool {
         // A Rust file that its crate names cannot go alone.
         *self != Self::Rust
     }
 
-    fn kill(&self) -> bool {
-        false
+    #[expect(clippy::disallowed_methods, reason = "a crash is nothing of ours, and is noticed when it is")]
+    fn kill(&self, orchestrator: &Orchestrator) -> bool {
+        let running = || {
+            let rows = orchestrator.status().into_iter().filter(|row| row.status == ServerState::Active);
+            rows.filter_map(|row| row.server_pid).collect::<Vec<u32>>()
+        };
+        let pids = running();
+        for pid in &pids {
+            std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
+        }
+        while running().iter().any(|pid| pids.contains(pid)) {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        !pids.is_empty()
     }
 
     fn may_tell_some(&self) -> bool {

@@ -16,6 +16,9 @@ use super::wire::Finding;
 /// A server that is busy with its own changes is asked again after this.
 const ASK_AGAIN: Duration = Duration::from_millis(20);
 
+/// What is said of an answer from before the end of a server's background check.
+const UNFINISHED: &str = "the compiler has not ended yet and may find more";
+
 /// What one server says about one file.
 #[derive(Debug)]
 pub(crate) struct Collected {
@@ -30,7 +33,8 @@ impl Client {
     pub(crate) async fn collect(self: &Arc<Self>, touch: &Touch, deadline: Instant) -> Collected {
         let anew = self.look_again(touch).await;
         let touch = anew.as_ref().unwrap_or(touch);
-        let settled = self.settle(touch, deadline).await;
+        let (again, settled) = self.settle_by_force(touch, deadline).await;
+        let touch = again.as_ref().unwrap_or(touch);
         if settled && self.is_doubtful(touch).await {
             match self.send_anew(touch).await {
                 Ok(Some(again)) => {
@@ -57,6 +61,22 @@ impl Client {
             .flatten()
     }
 
+    /// Waits for the answer; of a server that may skip a text it is asked for once more, when half of the time is over.
+    /// clangd skips one that it happens to look at by itself, because of another file that was saved.
+    async fn settle_by_force(self: &Arc<Self>, touch: &Touch, deadline: Instant) -> (Option<Touch>, bool) {
+        if self.quirks.wants_to_be_forced {
+            let now = Instant::now();
+            if self.settle(touch, now + deadline.saturating_duration_since(now) / 2).await {
+                return (None, true);
+            }
+            if let Ok(Some(again)) = self.send_anew(touch).await {
+                let settled = self.settle(&again, deadline).await;
+                return (Some(again), settled);
+            }
+        }
+        (None, self.settle(touch, deadline).await)
+    }
+
     /// Tells whether this is a "clean" that may be wrong: the first of some servers, every one of others.
     async fn is_doubtful(&self, touch: &Touch) -> bool {
         let is_clean = {
@@ -77,7 +97,9 @@ impl Client {
                 false => Freshness::TimedOut,
             };
             let findings = freshness::result(&state, touch, self.quirks, settled);
-            Collected { findings, freshness, said: self.words(&state, Some(touch)) }
+            let is_all = !settled || freshness::is_all(&state, touch, self.quirks, Instant::now());
+            let unfinished = (!is_all).then(|| UNFINISHED.to_owned());
+            Collected { findings, freshness, said: self.words(&state, Some(touch)).or(unfinished) }
         };
         // An owner that is gone has nothing to remember.
         self.tell(|reply| Command::Concluded { in_time: settled, reply }).await;

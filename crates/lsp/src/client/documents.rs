@@ -68,6 +68,7 @@ impl Owner {
                 changes.entry(file).or_insert(change);
             }
         }
+        self.outdate(&changes);
         changes.retain(|file, _| !skip.contains(file.as_path()));
         let changes: Vec<(PathBuf, Change)> = changes.into_iter().collect();
         self.watched_files(out, &changes);
@@ -75,6 +76,7 @@ impl Owner {
         if !changes.is_empty() {
             self.change_quietly(|state, _| {
                 state.changed_epoch = state.epoch;
+                state.told = Some(Instant::now());
                 if reloads {
                     state.reloads = Some((Instant::now(), state.n_refreshes));
                 }
@@ -100,7 +102,9 @@ impl Owner {
     /// Tells whether the server has to hear of a change: it registered for it, or speaks of such files.
     fn concerns(&self, file: &Path, change: Change) -> bool {
         let roots = [self.root.as_path(), self.workspace.as_path()];
-        self.server.language_id(file).is_some() || self.state.borrow().is_watched(file, change, &roots)
+        self.server.language_id(file).is_some()
+            || self.quirks.wants_to_be_forced
+            || self.state.borrow().is_watched(file, change, &roots)
     }
 
     fn removed(&mut self, out: &mut Notifications, files: Vec<PathBuf>) {
@@ -137,16 +141,19 @@ impl Owner {
                     "textDocument": { "uri": uri, "version": version },
                     "contentChanges": [{ "text": &*text }],
                 });
-                if self.quirks.wants_to_be_forced {
-                    params["wantDiagnostics"] = json!(true);
-                }
-                out.push(("textDocument/didChange", params));
+                let mut is_outdated = false;
                 self.change_quietly(|state, _| {
                     if let Some(open) = state.open.get_mut(file) {
                         open.version = version;
                         open.text = text.clone();
+                        is_outdated = std::mem::take(&mut open.is_outdated);
                     }
                 });
+                if self.quirks.wants_to_be_forced {
+                    params["wantDiagnostics"] = json!(true);
+                    params["forceRebuild"] = json!(is_outdated);
+                }
+                out.push(("textDocument/didChange", params));
                 version
             }
         };
@@ -187,7 +194,9 @@ impl Owner {
             let used = state.next_use();
             // What was said about it before it was open came without a version and may be about another text.
             state.results.forget_pull(file);
-            state.open.insert(file.to_owned(), OpenFile { version, text: text.clone(), used });
+            state
+                .open
+                .insert(file.to_owned(), OpenFile { version, text: text.clone(), used, is_outdated: false });
         });
         version
     }

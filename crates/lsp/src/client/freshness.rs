@@ -91,10 +91,10 @@ pub(crate) fn pulled(state: &State, touch: &Touch, quirks: Quirks, now: Instant)
         return Step::Done;
     }
     if let Some(check) = quirks.check_on_save {
-        // An error is an answer, and need not wait for the compiler to find it again; what else the compiler finds is
-        // in the next answer. Clean is what both say.
+        // An error is an answer, and an edit need not wait for the compiler to find it again. What else the compiler finds is
+        // told to who looks once more. Clean is what both say.
         let is_broken = pull.findings.iter().any(|finding| finding.severity == Severity::Error);
-        return if is_broken && !state.is_loading_beside(check) {
+        return if is_broken && !touch.is_unchanged && !state.is_loading_beside(check) {
             Step::Done
         } else {
             checked(state, touch, now)
@@ -111,6 +111,11 @@ pub(crate) fn pulled(state: &State, touch: &Touch, quirks: Quirks, now: Instant)
         }
         _ => Step::Done,
     }
+}
+
+/// Tells whether what a server has said of a text is all that it will say: one that checks in the background may find more.
+pub(crate) fn is_all(state: &State, touch: &Touch, quirks: Quirks, now: Instant) -> bool {
+    quirks.check_on_save.is_none() || checked(state, touch, now) == Step::Done
 }
 
 /// For a server that checks in the background after a save: until the check that our save began has ended.

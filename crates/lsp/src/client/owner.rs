@@ -237,7 +237,11 @@ impl Owner {
     pub(super) fn event(&mut self, event: Event) {
         let check = self.quirks.check_on_save;
         let markers = &self.server.markers;
+        let has_versions = self.quirks.wants_to_be_forced;
         self.state.send_modify(|state| match event {
+            // It takes back what it said of a file that was closed, and is open again.
+            Event::Published { file, version: None, .. }
+                if has_versions && state.open.contains_key(&file) => {}
             Event::Published { file, version, findings, at } => {
                 if !state.publish(file, version, findings, at) {
                     tracing::debug!(version, "an old push was dropped");

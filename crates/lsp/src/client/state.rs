@@ -30,6 +30,8 @@ pub(crate) struct OpenFile {
     pub(crate) text: Arc<str>,
     /// Rises with each use; the smallest is closed first when too many are open.
     pub(crate) used: u64,
+    /// Another file has changed in a way that the server does not see by itself when it looks at this one again.
+    pub(crate) is_outdated: bool,
 }
 
 /// What the server said about one file, by each of the two ways it can say it.
@@ -70,6 +72,8 @@ pub(crate) struct State {
     pub(crate) epoch: u64,
     /// That count when a file was last changed, on the disk or in the server: what was said before may be wrong now.
     pub(crate) changed_epoch: u64,
+    /// When the server was last told what others did: it may have read any file after that.
+    pub(crate) told: Option<Instant>,
     progress: BTreeMap<String, String>,
     /// What marks the progress of a background index, which diagnostics do not wait for.
     index_token: Option<&'static str>,

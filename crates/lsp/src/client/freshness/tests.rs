@@ -26,7 +26,7 @@ fn finding(message: &str) -> Finding {
 
 fn open(version: i32) -> State {
     let mut state = State::default();
-    let file = OpenFile { version, text: "".into(), used: 0 };
+    let file = OpenFile { version, text: "".into(), used: 0, is_outdated: false };
     state.open.insert(self::file(), file);
     state
 }
@@ -206,9 +206,27 @@ fn an_error_of_the_servers_own_is_said_at_once_and_without_what_an_older_check_f
     progress(&mut state, "rustAnalyzer/flycheck/0", "begin", now + CHECK_TAKES_UP);
     state.publish(file(), None, vec![finding("borrowed")], now);
     assert_eq!(messages(&state, &touch, CHECKING, true), ["borrowed", "mismatched"]);
+    // Nothing is left out of what is said of the same text a second time.
+    let again = Touch { is_unchanged: true, ..touch.clone() };
+    assert_eq!(pulled(&state, &again, CHECKING, now), Step::Wait(None));
     // While the project loads, errors may be those of a half-known project.
     progress(&mut state, "rustAnalyzer/Indexing", "begin", now);
     assert_eq!(pulled(&state, &touch, CHECKING, now), Step::Wait(None));
+}
+
+#[test]
+fn an_answer_from_before_the_end_of_the_background_check_is_not_all() {
+    let now = Instant::now();
+    let mut state = open(2);
+    let touch = touch(&state, 2, now);
+    state.pulled(&file(), 2, vec![finding("mismatched")]);
+    assert_eq!(pulled(&state, &touch, CHECKING, now), Step::Done);
+    assert!(!is_all(&state, &touch, CHECKING, now));
+    assert!(is_all(&state, &touch, PUSHING, now), "there is no such check");
+    let began = now + CHECK_TAKES_UP;
+    progress(&mut state, "rustAnalyzer/flycheck/0", "begin", began);
+    progress(&mut state, "rustAnalyzer/flycheck/0", "end", began);
+    assert!(is_all(&state, &touch, CHECKING, began + DEBOUNCE));
 }
 
 #[test]

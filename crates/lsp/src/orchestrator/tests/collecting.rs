@@ -371,3 +371,13 @@ async fn starts_crashes_latencies_timeouts_and_findings_are_counted() {
     assert_eq!(counters.collection_ms_longest, 10_000);
     assert!(counters.collection_ms_total >= 10_040, "{counters:?}");
 }
+
+/// clangd takes back, without a version, what it said of a file that is closed: by then the file can be open again.
+#[tokio::test(start_paused = true)]
+async fn what_is_taken_back_of_a_closed_file_does_not_count_when_it_is_open_again() {
+    let quirks = Quirks { wants_to_be_forced: true, ..Quirks::NONE };
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", Behaviour { quirks, ..Behaviour::default() })]);
+    assert_eq!(rehearsal.check("a.foo").await, ["ERROR [1:1] broken"]);
+    rehearsal.fakes.publish("alpha", &rehearsal.project.path("a.foo"), &[]).await;
+    assert_eq!(rehearsal.check("a.foo").await, ["ERROR [1:1] broken"]);
+}

@@ -6,6 +6,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::fake::{Behaviour, Rehearsal};
+use crate::registry::Quirks;
 
 const FILE: &str = "//- a.foo\nERR broken\n";
 const BROKEN: &str = "ERROR [1:1] broken";
@@ -200,4 +201,17 @@ async fn a_patch_of_twenty_files_has_one_deadline() {
     assert_eq!(began.elapsed(), Duration::from_secs(10));
     let seen = rehearsal.fakes.seen();
     assert_eq!(seen.iter().filter(|seen| seen.starts_with("alpha didOpen")).count(), 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_skips_a_text_is_sent_it_once_more() {
+    let quirks = Quirks { wants_to_be_forced: true, ..Quirks::NONE };
+    let skipping = Behaviour { skips: &[3], quirks, ..Behaviour::default() };
+    let rehearsal = Rehearsal::new(FILE, &[("alpha", skipping)]);
+    assert_eq!(timed(&rehearsal).await.0, [BROKEN]);
+    // Another file has changed, and nothing is said of this one by itself.
+    rehearsal.write("b.foo", "fine").await;
+    let (lines, ms) = timed(&rehearsal).await;
+    assert_eq!(lines, [BROKEN]);
+    assert!((1_500..3_000).contains(&ms), "{ms}");
 }
