@@ -3,5 +3,6 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   plugins: [solid()],
-  test: { environment: 'happy-dom', include: ['tests/**/*.test.{ts,tsx}'] },
+  // A test shows what is drawn, not how quick a loaded machine is.
+  test: { environment: 'happy-dom', include: ['tests/**/*.test.{ts,tsx}'], testTimeout: 60_000 },
 })

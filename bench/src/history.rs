@@ -36,6 +36,7 @@ async fn measure(n_items: u64) -> anyhow::Result<f64> {
         last_activity: String::new(),
         archived: false,
         killed: false,
+        held: false,
     };
     let session_id = session.session_id.clone();
     store.insert_session(session).await?;

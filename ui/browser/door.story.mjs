@@ -80,6 +80,14 @@ story(
     for (const open of [page, tab]) await open.getByText('This browser was signed out.').waitFor()
     await page.reload()
     await page.getByText('Chartroom is locked').waitFor()
+    const width = await page.locator('main').evaluate(main => main.getBoundingClientRect().width)
+    check(width <= 480, `it is a card, and its style is let in: ${width} px`)
+    equal(
+      await page.locator('code').allInnerTexts(),
+      ['chartroom link'],
+      'the command stands alone, to be copied',
+    )
+    await stage.axe(page, 'the locked page')
 
     // Another link lets it in again, and the tab that is open goes on by itself.
     const { text } = await request(origin, 'POST', '/api/launch', script)

@@ -163,6 +163,63 @@ story('Esc Esc stops the turn', 'real', async stage => {
 })
 
 story(
+  'Esc Esc keeps what waits back and says so; it goes on when it may, after what is said first',
+  'real',
+  async stage => {
+    const { real, page } = await begin(stage)
+    const stop = async () => {
+      await page.locator('.message.agent[aria-busy=true]').waitFor()
+      await send(page, '[[say:waiting]]')
+      await page.locator('.queued').waitFor()
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('Escape')
+      await page.locator('.queue-held', { hasText: 'you stopped the agent' }).waitFor()
+      await idle(page)
+    }
+    const answers = async () => (await agentTexts(page)).filter(said => said.includes('waiting')).length
+    await send(page, '[[gate:first]]')
+    await real.model.reached('first')
+    await stop()
+    await page.reload()
+    await page.locator('.queue-held').waitFor()
+    equal(await answers(), 0, 'nothing went on by itself')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.locator('.message.agent', { hasText: 'waiting' }).waitFor()
+    await idle(page)
+    equal(await page.locator('.queue-held').count(), 0)
+
+    await send(page, '[[gate:second]]')
+    await real.model.reached('second')
+    await stop()
+    await send(page, '[[say:first this]]')
+    await until('what waited is answered', async () => (await answers()) === 2)
+    await idle(page)
+    const said = (await agentTexts(page)).join(' ')
+    check(said.indexOf('first this') < said.lastIndexOf('waiting'), `what was said then goes first: ${said}`)
+  },
+)
+
+story('a question about an edit has the line numbers of its file', 'real', async stage => {
+  const { real, page } = await begin(stage)
+  const file = path.join(real.project, 'src/long.ts')
+  await writeFile(
+    file,
+    `${Array.from({ length: 40 }, (_, at) => `export const line${at + 1} = 0`).join('\n')}\n`,
+  )
+  await real.model.keep('read', [{ tool: { name: 'Read', input: { file_path: file } } }])
+  const input = { file_path: file, old_string: 'line30 = 0', new_string: 'line30 = 30' }
+  await real.model.keep('edit', [{ tool: { name: 'Edit', input } }])
+  await send(page, '[[answer:read]]')
+  await idle(page)
+  await send(page, '[[answer:edit]]')
+  const question = page.getByRole('region', { name: 'The agent needs you' })
+  await question.locator('.diff-line.added').waitFor()
+  equal(await question.locator('.diff-line .number').allInnerTexts(), ['30', '30'])
+  await page.getByRole('button', { name: /Allow once/ }).click()
+  await idle(page)
+})
+
+story(
   'tabs keep their state, are dragged into another order, and come back after a reload',
   'real',
   async stage => {

@@ -176,11 +176,21 @@ printf '#!/bin/sh\\nexec ${path.join(BIN, 'fake-lsp')} good\\n' > $bin/intelephe
 chmod +x $bin/intelephense
 `
     await writeFile(path.join(tools, 'npm'), npm, { mode: 0o755 })
-    const real = await stage.real({ lsp: LSP, codex: false, env: { PATH: `${tools}:/usr/bin:/bin` } })
+    const real = await stage.real({
+      lsp: LSP,
+      codex: false,
+      env: { PATH: `${tools}:/usr/bin:/bin` },
+      prepare: async ({ project }) => {
+        await writeFile(path.join(project, 'page.svelte'), '<p>hello</p>\n')
+        await writeFile(path.join(project, 'index.php'), '<?php\n')
+      },
+    })
     const page = await stage.page(real.url)
     await start(page)
     const servers = page.getByRole('region', { name: 'Language servers' })
     await servers.getByText(/not running/).click()
+    await servers.getByText('typescript', { exact: true }).waitFor()
+    equal(await servers.getByText('gopls', { exact: true }).count(), 0, 'no file of the project is Go')
     await servers.getByRole('button', { name: 'Install svelte with npm' }).click()
     await page.getByText(/no such package/).waitFor()
     await servers.getByRole('button', { name: 'Install intelephense with npm' }).click()

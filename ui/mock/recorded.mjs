@@ -97,6 +97,14 @@ const LOGIN_DIFF = {
   ],
 }
 
+/** The old or the new text of a diff. */
+const side = (diff, kind) =>
+  diff.hunks
+    .flatMap(hunk => hunk.lines)
+    .filter(line => line.kind === 'context' || line.kind === kind)
+    .map(line => line.spans.map(span => span.text).join(''))
+    .join('\n')
+
 const TEST_OUTPUT = `\u001b[1m RUN \u001b[22m v4.1.12 \u001b[2m${ROOT}\u001b[22m
 
  \u001b[32m✓\u001b[39m tests/session.test.ts \u001b[2m(12 tests)\u001b[22m 84ms
@@ -142,7 +150,8 @@ export function tour(sessionId) {
     { content: 'Add a test for the renewed key', status: 'pending' },
   ]
   r.call('TodoWrite', { todos }, 'ok', { kind: 'todo' })
-  const edit = { file_path: `${ROOT}/src/login.ts`, old_string: 'a', new_string: 'b' }
+  const [old_string, new_string] = ['removed', 'added'].map(kind => side(LOGIN_DIFF, kind))
+  const edit = { file_path: `${ROOT}/src/login.ts`, old_string, new_string }
   const diagnostics = told('src/login.ts', [
     "ERROR [22:15] Cannot find name 'LoginFailed'. (2304)",
     "ERROR [24:17] Property 'body' does not exist on type 'Answer'. (2339)",

@@ -78,7 +78,7 @@ function command(state, reader, frame) {
     else if (frame.type === 'send') answer(session.send(frame.params, agent))
     else if (frame.type === 'cancel') answer(session.cancel())
     else if (frame.type === 'answer') answer(session.answer(frame.params))
-    else if (frame.type === 'queue') answer(session.changeQueue(frame.change))
+    else if (frame.type === 'queue') answer(session.changeQueue(frame.change, agent))
     else if (frame.type === 'model' || frame.type === 'mode') {
       Object.assign(session.options, frame.params)
       session.tell({ type: 'session:options', sessionId: session.id, options: session.options })
@@ -115,7 +115,12 @@ async function handle(state, root, request, response) {
   }
   if (route === 'GET agents') return json(200, { agents: state.agents })
   if (/^GET lsp\/[^/]+\/status$/.test(route) && state.servers) return json(200, state.servers)
+  if (/^GET lsp\/[^/]+\/languages$/.test(route) && state.languages)
+    return json(200, { servers: state.languages })
   if (route === 'GET index' && state.index) return json(200, state.index)
+  if (route === 'POST index/manage' && state.progress) {
+    return json(200, { status: 'not_ready', hints: { indexing: state.progress } })
+  }
   if (route === 'POST index/search' && state.index) return json(200, searched(body))
   if (parts[1] === 'project') return projectRoute(state, { parts, route, url, body, request }, json, fail)
   if (route === 'GET session/list') {

@@ -115,7 +115,8 @@ export class MockSession {
   }
 
   queueFrame() {
-    return { type: 'session:queue', sessionId: this.id, messages: this.queue }
+    const held = this.held && this.queue.length > 0 ? { held: this.held } : {}
+    return { type: 'session:queue', sessionId: this.id, messages: this.queue, ...held }
   }
 
   /** Asks, and resolves with the answer. */
@@ -150,11 +151,19 @@ export class MockSession {
       this.tell(this.queueFrame())
       return { turnId, queued: true }
     }
+    this.held = undefined
+    this.tell(this.queueFrame())
     void this.run(turnId, params.message, imageCount, script)
     return { turnId, queued: false }
   }
 
-  changeQueue(change) {
+  changeQueue(change, script) {
+    if (change.action === 'hold' || change.action === 'continue') {
+      this.held = change.action === 'hold' ? 'you stopped the agent; what you send now goes first' : undefined
+      this.tell(this.queueFrame())
+      if (!this.held && !this.turn) this.next(script)
+      return { messages: this.queue }
+    }
     const at = this.queue.findIndex(message => message.queuedId === change.queuedId)
     if (at < 0) throw new Error('this message is not queued any more')
     if (change.action === 'edit') this.queue[at] = { ...this.queue[at], message: change.message }
@@ -207,7 +216,12 @@ export class MockSession {
     }
     this.turn = undefined
     this.summary.lastActivity = new Date().toISOString()
-    const next = this.queue.shift()
+    this.next(script)
+  }
+
+  /** The turn of the next message, if one waits and nobody keeps it back. */
+  next(script) {
+    const next = this.held ? undefined : this.queue.shift()
     if (next) {
       this.tell(this.queueFrame())
       void this.run(next.turnId, next.message, next.imageCount, script)

@@ -1072,7 +1072,11 @@ freshnessDecision?: FreshnessDecision,
 /**
  * The receipt of the last mutation, or of the one that was begun.
  */
-operation?: Operation, };
+operation?: Operation, 
+/**
+ * status only: files that are in the folder and not in the index.
+ */
+skipped?: SkippedFiles, };
 
 export type ManageReason = "indexing" | "not_indexed" | "requires_reindex" | "unnecessary_reindex_ignore_only" | "preflight_unknown" | "mutation_in_progress" | "runtime_owner_conflict" | "needs_create";
 
@@ -1272,6 +1276,12 @@ export type ProjectListResponse = {
  */
 projects: Array<Project>, };
 
+export type ProjectServersResponse = { 
+/**
+ * The ids of the servers for the languages that the folder's files are in, sorted.
+ */
+servers: Array<string>, };
+
 export type ProofPart = "matched" | "failed" | "missing" | "unproven" | "not_checked";
 
 export type ProofReason = "missing_marker_doc" | "invalid_marker_kind" | "invalid_payload" | "path_mismatch" | "fingerprint_mismatch" | "probe_failed";
@@ -1337,7 +1347,7 @@ queuedId: QueuedId, } | { "action": "send_now",
 /**
  * The message to deliver first.
  */
-queuedId: QueuedId, };
+queuedId: QueuedId, } | { "action": "hold" } | { "action": "continue" };
 
 export type QueueResponse = { 
 /**
@@ -2006,6 +2016,42 @@ export type SetTitleParams = {
 title: string, };
 
 export type Severity = "error" | "warning" | "info" | "hint";
+
+export type SkipReason = "unknown_kind" | "binary" | "encoding" | "long_lines" | "too_large" | "generated" | "lockfile" | "secret";
+
+export type SkippedCount = { 
+/**
+ * Why.
+ */
+reason: SkipReason, 
+/**
+ * How many.
+ */
+count: number, };
+
+export type SkippedFile = { 
+/**
+ * Path below the root.
+ */
+path: string, 
+/**
+ * Why.
+ */
+reason: SkipReason, };
+
+export type SkippedFiles = { 
+/**
+ * All of them.
+ */
+total: number, 
+/**
+ * By reason.
+ */
+reasons: Array<SkippedCount>, 
+/**
+ * By path, at most [`Self::LISTED`]; only where they were asked for.
+ */
+files?: Array<SkippedFile>, };
 
 export type Span = { 
 /**

@@ -8,7 +8,6 @@ mod check;
 mod checkpoint;
 mod completions;
 mod doctor;
-mod doubts;
 mod hook;
 mod index;
 mod index_eval;

@@ -5,7 +5,6 @@
 
 mod check;
 mod load;
-mod nearest;
 #[cfg(test)]
 mod reference;
 mod sandbox;
@@ -20,9 +19,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+pub(crate) use chartroom_search::nearest::nearest;
 pub use check::Problem;
 pub use load::{ConfigError, Overrides, default_path, load, problems};
-pub(crate) use nearest::nearest;
 pub use sandbox::{
     NetworkConfig, NetworkWord, ProjectSandboxConfig, SandboxConfig, SandboxToolWord, SandboxWord,
 };

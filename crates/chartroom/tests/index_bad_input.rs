@@ -80,6 +80,34 @@ fn codes(envelope: &Value) -> Vec<&str> {
 }
 
 #[test]
+fn an_agent_is_told_of_a_slip_in_an_operator_of_tests_left_out_and_of_files_that_are_not_indexed() {
+    let mut story = Story::new();
+    let folder = story.folder("told");
+    std::fs::write(folder.join("picture.png"), "x").unwrap();
+    std::fs::write(folder.join("one_line.js"), "a=1;".repeat(3_000)).unwrap();
+    let status = story.create(&folder);
+    let said = status["humanText"].as_str().unwrap();
+    let counted = "2 files are not indexed: 1 of a kind that is not read; 1 with lines of more than 1,000 characters on average: one_line.js.";
+    assert!(said.contains(counted), "{said}");
+    let mut search = |query: &str, scope: &str| {
+        let params = json!({"path": folder.to_str().unwrap(), "query": query, "scope": scope});
+        let answer = story.mcp.tool("search_codebase", params);
+        assert_ne!(answer["isError"], true, "{answer}");
+        answer["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let text = search("langg:python good_function", "runtime");
+    let first = text.lines().next().unwrap();
+    assert!(first.ends_with("(code that runs; scope='mixed' has tests and docs too)"), "{first}");
+    assert!(
+        text.contains("'langg:' is no operator and is searched as a word; did you mean lang:?"),
+        "{text}"
+    );
+    let text = search("lang:pyhton good_function", "mixed");
+    assert!(text.contains("nobody has the language 'pyhton'; did you mean lang:python?"), "{text}");
+    assert!(!text.contains("scope='mixed' has"), "{text}");
+}
+
+#[test]
 fn a_path_that_is_not_there_and_a_file_instead_of_a_folder_are_told() {
     let mut story = Story::new();
     let gone = story.home.path().join("gone");

@@ -282,6 +282,84 @@ fn a_query_may_begin_with_minus_and_slips_and_omissions_are_told() {
 }
 
 #[test]
+fn files_that_are_not_indexed_are_counted_listed_and_explained() {
+    let story = Story::new();
+    story.home.write("shop/logo.png", "x");
+    story.home.write("shop/.env", "KEY=1\n");
+    story.home.write("shop/one_line.js", &"a=1;".repeat(3_000));
+    story.home.write("shop/large.py", &"value = 1\n".repeat(110_000));
+    std::fs::write(story.home.path().join("shop/wide.py"), b"\xff\xfed\0e\0f\0").unwrap();
+    std::fs::write(story.home.path().join("shop/blob.py"), b"a\0b").unwrap();
+    story.index("create", 0, "ok");
+    let check = |n_large: u64| {
+        let status = story.index("status", 0, "ok");
+        let reasons: Vec<(&str, u64)> = status["skipped"]["reasons"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{status}"))
+            .iter()
+            .map(|row| (row["reason"].as_str().unwrap(), row["count"].as_u64().unwrap()))
+            .collect();
+        let expected = [
+            ("unknown_kind", 1),
+            ("binary", 1),
+            ("encoding", 1),
+            ("long_lines", 1),
+            ("too_large", n_large),
+            ("secret", 1),
+        ];
+        assert_eq!(reasons, expected);
+        assert_eq!(status["skipped"]["total"], 5 + n_large);
+        assert_eq!(status["skipped"]["files"], Value::Null, "they are listed only when asked for");
+    };
+    check(1);
+
+    // A sync counts again, and a read does not.
+    story.home.write("shop/larger.py", &"value = 2\n".repeat(120_000));
+    check(1);
+    story.index("sync", 0, "ok");
+    check(2);
+    std::fs::remove_file(story.home.path().join("shop/larger.py")).unwrap();
+    story.index("sync", 0, "ok");
+    check(1);
+
+    let said = story.home.run(&["index", "status", &story.project]).1;
+    assert!(said.contains("6 files are not indexed: 1 of a kind that is not read; "), "{said}");
+    assert!(said.contains("average: one_line.js; "), "{said}");
+    let (code, listed) = run_hint(&story, &said);
+    assert_eq!(code, 0, "{listed}");
+    for line in [
+        "logo.png\tof a kind that is not read\n",
+        "blob.py\twith bytes that no text has\n",
+        "wide.py\tin UTF-16 (UTF-8 is read)\n",
+        "one_line.js\twith lines of more than 1,000 characters on average\n",
+        "large.py\tover the size limit (1 MB of code, 400 KB of other text)\n",
+        ".env\tthat may hold secrets\n",
+    ] {
+        assert!(listed.contains(line), "{line}: {listed}");
+    }
+    let (code, document) = story.json(&["index", "status", "--skipped", &story.project]);
+    assert_eq!((code, document["skipped"]["files"].as_array().unwrap().len()), (0, 6), "{document}");
+    assert_eq!(document["skipped"]["files"][0]["path"], "blob.py", "what looks like source comes first");
+
+    for (file, why) in [
+        ("one_line.js", "It is a file with lines of more than 1,000 characters"),
+        ("large.py", "It is a file over the size limit"),
+        ("wide.py", "It is a file in UTF-16"),
+        ("blob.py", "It is a file with bytes that no text has"),
+    ] {
+        let path = format!("{}/{file}", story.project);
+        let (code, said, _) = story.home.run(&["outline", &path]);
+        assert!(code == 0 && said.contains(why), "{file}: {code} {said}");
+    }
+    story.home.write("shop/late.py", "def late():\n    pass\n");
+    let (_, said, _) = story.home.run(&["outline", &format!("{}/late.py", story.project)]);
+    let (code, _) = run_hint(&story, &said);
+    assert_eq!(code, 0, "{said}");
+    let (_, said, _) = story.home.run(&["outline", &format!("{}/late.py", story.project)]);
+    assert!(said.contains("late"), "the hint mends it: {said}");
+}
+
+#[test]
 fn each_index_command_shows_only_its_own_flags() {
     let story = Story::new();
     for (action, own) in

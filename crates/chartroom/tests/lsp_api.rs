@@ -91,6 +91,25 @@ fn a_trusted_project_lists_every_known_server_by_id_and_starts_none() {
 }
 
 #[test]
+fn the_servers_of_a_projects_languages_are_those_of_its_files() {
+    let scene = Scene::trusted("good");
+    let api = Api::start(&scene);
+    let servers = || {
+        let path = format!("/api/lsp/{}/languages", api.project_id);
+        let (code, body) = api.ask("GET", &path, &Value::Null);
+        assert_eq!(code, 200, "{body}");
+        body["servers"].clone()
+    };
+    std::fs::write(scene.shop().join("main.go"), "package main\n").unwrap();
+    let before = servers();
+    let has = |servers: &Value, id: &str| servers.as_array().unwrap().contains(&json!(id));
+    assert!(has(&before, "gopls") && !has(&before, "pyright"), "{before}");
+    std::fs::write(scene.shop().join("main.py"), "x = 1\n").unwrap();
+    assert!(has(&servers(), "pyright"), "what came is seen");
+    assert_eq!(scene.servers(), Vec::<u32>::new(), "nothing is started for it");
+}
+
+#[test]
 fn an_untrusted_project_says_so_and_what_mends_it() {
     let scene = Scene::new("good");
     let api = Api::start(&scene);

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use chartroom_protocol::index::{
-    Bundle, CallGraphResponse, FileOutlineResponse, IndexStatus, SearchCodebaseResponse, SearchResult, Span,
-    Warning,
+    Bundle, CallGraphResponse, FileOutlineResponse, IndexStatus, SearchCodebaseResponse, SearchResult,
+    SearchScope, Span, Warning,
 };
 
 /// The most that a default answer of a search takes, in bytes.
@@ -154,9 +154,12 @@ fn bundled(response: &SearchCodebaseResponse, bundle: &Bundle) -> String {
 
 fn heading(response: &SearchCodebaseResponse) -> String {
     let root = response.codebase_path.as_deref().unwrap_or(&response.path);
-    let mut text = warnings(&response.warnings);
-    text.push_str(&format!("{} results in {root}\n", response.results.len()));
-    text
+    let left_out = match response.scope {
+        SearchScope::Runtime => " (code that runs; scope='mixed' has tests and docs too)",
+        SearchScope::Mixed | SearchScope::Docs => "",
+    };
+    let found = format!("{} results in {root}{left_out}\n", response.results.len());
+    format!("{found}{}", warnings(&response.warnings))
 }
 
 /// What is said when there is nothing: that it is so, and what may help.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use chartroom_protocol::index::{
     CallGraphParams, CallGraphResponse, FileOutlineParams, FileOutlineResponse, IndexStatus,
     IndexingProgress, ListCodebasesResponse, ManageAction, ManageIndexParams, ManageIndexResponse,
-    ReadFileParams, ReadFileResponse, SearchCodebaseParams, SearchCodebaseResponse, StoreConfig,
+    ReadFileParams, ReadFileResponse, SearchCodebaseParams, SearchCodebaseResponse, SkippedFiles,
+    StoreConfig,
 };
 use tokio::sync::watch;
 
@@ -110,6 +111,12 @@ impl IndexService {
             }
         }
         managed.response
+    }
+
+    /// The files of a codebase that are not in its index, each with the reason, as the last build or sync met them.
+    pub async fn skipped(&self, path: &Path) -> Result<SkippedFiles, StoreError> {
+        let root = canonical_root(path).to_string_lossy().into_owned();
+        self.blocking(move |core| core.store.skipped(&root)).await
     }
 
     /// `search_codebase`.

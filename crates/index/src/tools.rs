@@ -4,6 +4,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod call_graph;
+mod doubts;
 pub(crate) mod file_outline;
 pub(crate) mod list_codebases;
 pub(crate) mod read_file;

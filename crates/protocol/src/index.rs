@@ -16,6 +16,7 @@ pub mod outline;
 pub mod read;
 pub mod schema;
 pub mod search;
+pub mod skipped;
 
 pub use bundle::*;
 pub use call_graph::*;
@@ -30,6 +31,7 @@ pub use outline::*;
 pub use read::*;
 pub use schema::*;
 pub use search::*;
+pub use skipped::*;
 
 #[cfg(test)]
 mod tests;

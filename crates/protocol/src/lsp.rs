@@ -20,5 +20,5 @@ pub use service::{
     CheckScope, DiagnosticsAfterParams, DiagnosticsResponse, FileDiagnostics, FileText, LspMetrics,
     ReadyParams, RestartParams, ServerOutcome, methods,
 };
-pub use status::{Freshness, LspStatusResponse, ServerState, ServerStatus};
+pub use status::{Freshness, LspStatusResponse, ProjectServersResponse, ServerState, ServerStatus};
 pub use told::ToldDiagnostics;

@@ -376,7 +376,7 @@ pub struct QueueResponse {
     pub messages: Vec<QueuedMessage>,
 }
 
-/// What to do with one queued message.
+/// What to do with one queued message, or with all of them.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
 )]
@@ -399,6 +399,11 @@ pub enum QueueParams {
         /// The message to deliver first.
         queued_id: QueuedId,
     },
+    /// Keeps what waits back until `continue`, also over a restart; a message that is sent meanwhile goes first and lets
+    /// the rest go on. Does nothing when nothing waits.
+    Hold,
+    /// Lets what was kept back go on.
+    Continue,
 }
 
 /// Body of `POST /api/session/{id}/model`.

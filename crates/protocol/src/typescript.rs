@@ -50,6 +50,7 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::session::SessionOptions>();
     to.visit::<crate::context::ContextResponse>();
     to.visit::<crate::lsp::LspStatusResponse>();
+    to.visit::<crate::lsp::ProjectServersResponse>();
     to.visit::<crate::lsp::CheckResponse>();
     to.visit::<crate::lsp::RestartParams>();
     to.visit::<crate::lsp::InstallListResponse>();

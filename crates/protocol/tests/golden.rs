@@ -300,6 +300,8 @@ fn client_frames() -> Vec<ClientFrame> {
             session_id: session_id(),
             change: QueueParams::SendNow { queued_id: "q".into() },
         },
+        ClientCommand::Queue { session_id: session_id(), change: QueueParams::Hold },
+        ClientCommand::Queue { session_id: session_id(), change: QueueParams::Continue },
         ClientCommand::Model { session_id: session_id(), params: SetModelParams { model: "m".to_owned() } },
         ClientCommand::Mode { session_id: session_id(), params: SetModeParams { mode: "m".to_owned() } },
     ];

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use chartroom_protocol::index::SkippedFile;
 use chartroom_workspace::CanonicalRoot;
 use chartroom_workspace::boundary::{Inside, ReadError};
 use chartroom_workspace::limits::INDEXED_FILE;
 use rayon::prelude::*;
 
-use crate::chunk::{self, ParsedFile};
+use crate::chunk::{self, ParsedFile, Refusal};
 use crate::embed::{EmbedError, Embedder};
 use crate::parser::Parser;
 use crate::scan::{self, ScanError, ScannedFile};
@@ -29,6 +30,8 @@ pub struct Batch {
     pub skipped: u64,
     /// Those of them that are there and cannot be read.
     pub unreadable: u64,
+    /// Those of them that are no text for the index.
+    pub refused: Vec<SkippedFile>,
     /// Files that the parser failed on: they are there by lines, without symbols.
     pub unparsed: Vec<String>,
 }
@@ -59,22 +62,33 @@ pub fn changes_of(
         reason: error.to_string(),
     })?;
     let unreadable = AtomicU64::new(0);
-    let parsed: Vec<Option<(String, FileStamp, ParsedFile)>> = files
+    let taken: Vec<Taken> = files
         .par_iter()
         .map(|file| {
             let (stamp, text) = match read(&root, file) {
-                Ok(read) => read?,
+                Ok(Ok(read)) => read,
+                Ok(Err(refusal)) => {
+                    return scan::skipped_file(file.rel_path.clone(), refusal)
+                        .map_or(Taken::Nothing, Taken::Refused);
+                }
                 Err(error) => {
                     tracing::debug!(file = file.rel_path, %error, "a file is left out until the next sync");
                     unreadable.fetch_add(u64::from(matches!(error, ReadError::Io(_))), Ordering::Relaxed);
-                    return None;
+                    return Taken::Nothing;
                 }
             };
             let parsed = chunk::parse_file_with(parser, &file.rel_path, &text);
-            Some((file.rel_path.clone(), stamp, parsed))
+            Taken::Parsed(file.rel_path.clone(), stamp, Box::new(parsed))
         })
         .collect();
-    let parsed: Vec<_> = parsed.into_iter().flatten().collect();
+    let (mut parsed, mut refused) = (Vec::new(), Vec::new());
+    for file in taken {
+        match file {
+            Taken::Parsed(path, stamp, file) => parsed.push((path, stamp, *file)),
+            Taken::Refused(file) => refused.push(file),
+            Taken::Nothing => {}
+        }
+    }
     let skipped = (files.len() - parsed.len()) as u64;
     let unparsed =
         parsed.iter().filter(|(_, _, file)| file.unparsed).map(|(path, _, _)| path.clone()).collect();
@@ -87,7 +101,16 @@ pub fn changes_of(
             FileChange::Put(Box::new(FileRecord { rel_path, stamp, chunks, vectors, symbols, graph }))
         })
         .collect();
-    Ok(Batch { changes, skipped, unreadable: unreadable.into_inner(), unparsed })
+    Ok(Batch { changes, skipped, unreadable: unreadable.into_inner(), refused, unparsed })
+}
+
+/// What became of a file.
+enum Taken {
+    Parsed(String, FileStamp, Box<ParsedFile>),
+    /// It is no text for the index.
+    Refused(SkippedFile),
+    /// It went, or cannot be read.
+    Nothing,
 }
 
 /// One vector per chunk in order; none at all when the embedder makes none. Known text is not embedded again.
@@ -138,13 +161,13 @@ fn embed(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, Intak
     Ok(vectors)
 }
 
-/// The text of a file and the stamp of exactly these bytes; none when it is no text for the index.
-fn read(root: &CanonicalRoot, file: &ScannedFile) -> Result<Option<(FileStamp, String)>, ReadError> {
+/// The text of a file and the stamp of exactly these bytes, or why it is no text for the index.
+fn read(root: &CanonicalRoot, file: &ScannedFile) -> Result<Result<(FileStamp, String), Refusal>, ReadError> {
     // The stat comes first: a change during the read leaves an older stamp, which the next scan sees.
     let place = Inside::below(root, &file.rel_path).ok_or(ReadError::Missing)?;
     let (bytes, metadata) = place.read(INDEXED_FILE)?;
-    if !scan::is_for_the_index(&file.rel_path, &bytes, file.custom) {
-        return Ok(None);
+    if let Err(refusal) = scan::for_the_index(&file.rel_path, &bytes, file.custom) {
+        return Ok(Err(refusal));
     }
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as i128;
     let mut stamp = scan::stamp_of(&bytes, &metadata);
@@ -154,5 +177,5 @@ fn read(root: &CanonicalRoot, file: &ScannedFile) -> Result<Option<(FileStamp, S
     }
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    Ok(Some((stamp, text)))
+    Ok(Ok((stamp, text)))
 }

@@ -14,6 +14,7 @@ pub mod eval;
 pub mod graph;
 pub mod history;
 pub mod intake;
+pub mod nearest;
 pub mod parser;
 pub mod paths;
 pub mod query;

@@ -12,13 +12,14 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use chartroom_protocol::index::{SkipReason, SkippedFile};
 use chartroom_workspace::CanonicalRoot;
 use chartroom_workspace::boundary::{Inside, ReadError};
 use chartroom_workspace::limits::INDEXED_FILE;
 use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
 use rayon::prelude::*;
 
-use crate::chunk::{FileMeta, indexable};
+use crate::chunk::{FileMeta, Refusal, indexable};
 use crate::store::{FileStamp, Manifest};
 
 pub use outcome::{LeftOut, Scan, ScanError, ScanOptions, ScannedFile};
@@ -61,7 +62,7 @@ enum Looked {
     /// It is new and was not read.
     New(FileStamp),
     /// It is there, but not for the index.
-    Refused,
+    Refused(Refusal),
     /// It was there when the folder was read and is not now.
     Gone,
     /// It cannot be read: what is indexed of it stays.
@@ -76,7 +77,7 @@ pub fn scan(root: &Path, previous: &Manifest, options: &ScanOptions) -> Result<S
         Err(_) if matches!(root.try_exists(), Ok(false)) => return Err(ScanError::Missing(shown)),
         Err(error) => return Err(ScanError::Unreadable { path: shown, reason: error.to_string() }),
     };
-    let (met, unscanned, left_out) = walk_folder(&canonical, options)?;
+    let Walked { met, unscanned, left_out, skipped } = walk_folder(&canonical, options)?;
     let looked: Vec<(Met, Option<FileStamp>, Looked)> = met
         .into_par_iter()
         .map(|met| {
@@ -85,7 +86,9 @@ pub fn scan(root: &Path, previous: &Manifest, options: &ScanOptions) -> Result<S
             (met, known, looked)
         })
         .collect();
-    Ok(compare(previous, looked, unscanned, left_out))
+    let mut scan = compare(previous, looked, unscanned, left_out);
+    scan.skipped.extend(skipped);
+    Ok(scan)
 }
 
 /// Compares some files with what is indexed of them: the ones that somebody saw changing.
@@ -128,11 +131,35 @@ pub fn could_be_new(root: &Path, rel_path: &str, options: &ScanOptions) -> bool 
     place.is_some_and(|place| place.is_dir() || by_name && place.exists())
 }
 
-/// Every file that may be for the index, the folders that could not be read, and what is left out.
-fn walk_folder(
-    root: &CanonicalRoot,
-    options: &ScanOptions,
-) -> Result<(Vec<Met>, Vec<String>, LeftOut), ScanError> {
+/// Why this file is not indexed, by its name and its bytes; none when it would be, or cannot be read.
+pub fn why_not(root: &Path, rel_path: &str, options: &ScanOptions) -> Option<SkipReason> {
+    let root = CanonicalRoot::open(root).ok()?;
+    let custom = has_custom_extension(rel_path, &options.custom_extensions);
+    match Inside::below(&root, rel_path)?.read(INDEXED_FILE) {
+        Ok((bytes, _)) => for_the_index(rel_path, &bytes, custom).err()?.told(),
+        Err(ReadError::TooLarge { .. }) => too_large(rel_path, custom).told(),
+        Err(
+            ReadError::Missing
+            | ReadError::NotAFile
+            | ReadError::Folder
+            | ReadError::Swapped
+            | ReadError::Io(_),
+        ) => None,
+    }
+}
+
+/// What a walk met.
+struct Walked {
+    /// Every file that may be for the index.
+    met: Vec<Met>,
+    /// Folders that could not be read.
+    unscanned: Vec<String>,
+    left_out: LeftOut,
+    /// Files that are not for the index, by their names or sizes.
+    skipped: Vec<SkippedFile>,
+}
+
+fn walk_folder(root: &CanonicalRoot, options: &ScanOptions) -> Result<Walked, ScanError> {
     let ignore_patterns = IGNORED
         .iter()
         .map(|pattern| (*pattern).to_owned())
@@ -143,16 +170,20 @@ fn walk_folder(
     let mut met = Vec::new();
     let mut unscanned = Vec::new();
     let mut left_out = LeftOut::default();
+    let mut skipped = Vec::new();
     for event in walk::files(root, &walk_options) {
         match event {
             WalkEvent::File(file) => {
                 let custom = has_custom_extension(&file.relative, &options.custom_extensions);
                 let meta = FileMeta { size: file.size, custom };
                 // By name and size alone: the first bytes are read only of files that changed.
-                if indexable(Path::new(&file.relative), meta, &[]).is_ok() {
-                    let time = |nanoseconds| i64::try_from(nanoseconds).unwrap_or(0);
-                    let stat = (file.size, time(file.modified), time(file.changed));
-                    met.push(Met { rel_path: file.relative, custom, stat });
+                match indexable(Path::new(&file.relative), meta, &[]) {
+                    Ok(_) => {
+                        let time = |nanoseconds| i64::try_from(nanoseconds).unwrap_or(0);
+                        let stat = (file.size, time(file.modified), time(file.changed));
+                        met.push(Met { rel_path: file.relative, custom, stat });
+                    }
+                    Err(refusal) => skipped.extend(skipped_file(file.relative, refusal)),
                 }
             }
             WalkEvent::Unreadable { path, error } => match path.strip_prefix(root.as_path()) {
@@ -168,8 +199,8 @@ fn walk_folder(
             },
             WalkEvent::TooLarge { relative, .. } => {
                 let custom = has_custom_extension(&relative, &options.custom_extensions);
-                let meta = FileMeta { size: 0, custom };
-                left_out.too_large += u64::from(indexable(Path::new(&relative), meta, &[]).is_ok());
+                let refusal = too_large(&relative, custom);
+                skipped.extend(skipped_file(relative, refusal));
             }
             WalkEvent::NotUtf8 { .. } => left_out.not_utf8 += 1,
             WalkEvent::BadPattern { error } => {
@@ -185,7 +216,17 @@ fn walk_folder(
     }
     let unscanned = compressed(unscanned);
     left_out.unreadable_folders = unscanned.iter().take(LeftOut::NAMED).cloned().collect();
-    Ok((met, unscanned, left_out))
+    Ok(Walked { met, unscanned, left_out, skipped })
+}
+
+/// Why a file over the limit is not indexed: its name may say more than its size.
+fn too_large(rel_path: &str, custom: bool) -> Refusal {
+    indexable(Path::new(rel_path), FileMeta { size: 0, custom }, &[]).err().unwrap_or(Refusal::TooLarge)
+}
+
+/// A file as it is told that it is not indexed.
+pub(crate) fn skipped_file(path: String, refusal: Refusal) -> Option<SkippedFile> {
+    refusal.told().map(|reason| SkippedFile { path, reason })
 }
 
 fn compare(
@@ -214,7 +255,11 @@ fn compare(
                 }
             }
             Looked::New(stamp) => scan.added.push(file(stamp)),
-            Looked::Refused | Looked::Gone => continue,
+            Looked::Refused(refusal) => {
+                scan.skipped.extend(skipped_file(rel_path, refusal));
+                continue;
+            }
+            Looked::Gone => continue,
         }
         present.insert(rel_path, ());
     }
@@ -244,19 +289,19 @@ fn look(root: &CanonicalRoot, met: &Met, known: Option<&FileStamp>, options: &Sc
         let (size, mtime_ns, ctime_ns) = met.stat;
         return Looked::New(FileStamp { hash: String::new(), size, mtime_ns, ctime_ns });
     }
-    let Some(place) = Inside::below(root, &met.rel_path) else { return Looked::Refused };
+    let Some(place) = Inside::below(root, &met.rel_path) else { return Looked::Gone };
     let (bytes, stat) = match place.read(INDEXED_FILE) {
         Ok(read) => read,
         Err(ReadError::Missing | ReadError::NotAFile | ReadError::Folder | ReadError::Swapped) => {
             return Looked::Gone;
         }
         // It grew since the walk.
-        Err(ReadError::TooLarge { .. }) => return Looked::Refused,
+        Err(ReadError::TooLarge { .. }) => return Looked::Refused(Refusal::TooLarge),
         Err(ReadError::Io(_)) => return Looked::Unreadable,
     };
     let same_stat = same(times(&stat));
-    if !is_for_the_index(&met.rel_path, &bytes, met.custom) {
-        return Looked::Refused;
+    if let Err(refusal) = for_the_index(&met.rel_path, &bytes, met.custom) {
+        return Looked::Refused(refusal);
     }
     let stamp = stamp_of(&bytes, &stat);
     let unchanged = known.is_some_and(|known| known.hash == stamp.hash);
@@ -268,9 +313,9 @@ fn look(root: &CanonicalRoot, met: &Met, known: Option<&FileStamp>, options: &Sc
 }
 
 /// Whether a file with these bytes is indexed.
-pub(crate) fn is_for_the_index(rel_path: &str, bytes: &[u8], custom: bool) -> bool {
+pub(crate) fn for_the_index(rel_path: &str, bytes: &[u8], custom: bool) -> Result<(), Refusal> {
     let meta = FileMeta { size: bytes.len() as u64, custom };
-    indexable(Path::new(rel_path), meta, &bytes[..bytes.len().min(PREFIX_BYTES)]).is_ok()
+    indexable(Path::new(rel_path), meta, &bytes[..bytes.len().min(PREFIX_BYTES)]).map(drop)
 }
 
 /// The stamp of bytes that were read from a file with this metadata.

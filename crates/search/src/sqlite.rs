@@ -22,6 +22,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chartroom_protocol::index::SkippedFiles;
 use serde_json::Value;
 
 use crate::store::{GenerationId, GenerationReader, GenerationWriter, ProbeError, StoreError, VectorStore};
@@ -118,6 +119,10 @@ impl VectorStore for SqliteStore {
             Some(generation) => generation.marker(),
             None => Ok(None),
         }
+    }
+
+    fn skipped(&self, root: &str) -> Result<SkippedFiles, StoreError> {
+        self.published(root)?.map_or_else(|| Ok(SkippedFiles::default()), |generation| generation.skipped())
     }
 
     fn publish(&self, root: &str, generation: GenerationId) -> Result<(), StoreError> {

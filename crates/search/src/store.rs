@@ -10,6 +10,7 @@ mod data;
 mod error;
 mod words;
 
+use chartroom_protocol::index::SkippedFiles;
 use serde_json::Value;
 
 pub use data::{
@@ -47,6 +48,9 @@ pub trait VectorStore: Send + Sync {
     /// the probe from completing is an error: the caller treats those two very differently.
     fn read_marker(&self, root: &str) -> Result<Option<Value>, ProbeError>;
 
+    /// The files that are not in the published generation though they lie in its folder.
+    fn skipped(&self, root: &str) -> Result<SkippedFiles, StoreError>;
+
     /// Makes `generation` the published one in one atomic step, then drops the former one.
     fn publish(&self, root: &str, generation: GenerationId) -> Result<(), StoreError>;
 
@@ -81,6 +85,12 @@ pub trait GenerationWriter: Send {
 
     /// Replaces what the manifest says besides its files: the directories the last scan could not read.
     fn set_unscanned(&mut self, prefixes: &[String]) -> Result<(), StoreError>;
+
+    /// The files that the last scan of the whole folder met and did not take.
+    fn skipped(&self) -> Result<SkippedFiles, StoreError>;
+
+    /// Replaces them.
+    fn set_skipped(&mut self, skipped: &SkippedFiles) -> Result<(), StoreError>;
 
     /// Vectors already stored for these chunk content hashes, so that unchanged text is not embedded again.
     fn known_vectors(&self, content_hashes: &[&str]) -> Result<Vec<Option<Vec<f32>>>, StoreError>;

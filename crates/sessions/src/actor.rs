@@ -263,7 +263,8 @@ impl Actor {
                 let changed = self.change_session(change).await;
                 if changed.is_ok() {
                     self.session.archived = archived;
-                    self.held = archived.then(|| queueing::ARCHIVED.to_owned());
+                    let kept_back = self.session.held.then(|| queueing::KEPT_BACK.to_owned());
+                    self.held = archived.then(|| queueing::ARCHIVED.to_owned()).or(kept_back);
                     self.stage_listed().await;
                 }
                 answer(reply, changed);

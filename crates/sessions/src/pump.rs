@@ -69,6 +69,11 @@ impl Pump {
 
     /// Sends something that is no stream event, in its place among those that are.
     pub async fn output(&mut self, output: ProviderOutput) {
+        match &output {
+            ProviderOutput::Question(_) => self.processor.asked(self.clock.now()),
+            ProviderOutput::QuestionClosed(_) => self.processor.answered(self.clock.now()),
+            _ => {}
+        }
         self.unsent.push_back(output);
         self.flush().await;
     }
@@ -91,5 +96,82 @@ impl Pump {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use chartroom_protocol::ids::{EventId, QuestionId, SessionId, TurnId};
+    use chartroom_protocol::session::{Question, QuestionBody};
+    use chartroom_protocol::stream::{ResponseStatus, StreamEvent, StreamEventEnvelope};
+    use chartroom_protocol::turn::TurnEvent;
+    use tokio::sync::mpsc;
+
+    use super::Pump;
+    use crate::provider::ProviderOutput;
+    use crate::upsert::ProcessorConfig;
+
+    fn envelope(payload: StreamEvent) -> StreamEventEnvelope {
+        StreamEventEnvelope {
+            event_id: EventId::from("e"),
+            timestamp: "2026-01-01T00:00:00Z".to_owned(),
+            turn_id: TurnId::from("t1"),
+            session_id: SessionId::from("s1"),
+            event_type: payload.event_type(),
+            payload,
+            extra: Default::default(),
+        }
+    }
+
+    fn question(id: &str) -> ProviderOutput {
+        ProviderOutput::Question(Question {
+            question_id: QuestionId::from(id),
+            asked_at: String::new(),
+            body: QuestionBody::Choice { questions: Vec::new() },
+        })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_does_not_count_the_time_that_a_person_took() {
+        let (outputs, mut said) = mpsc::channel(16);
+        let mut pump = Pump::new(ProcessorConfig::default(), outputs);
+        let closed = |id: &str| ProviderOutput::QuestionClosed(QuestionId::from(id));
+        let pass = |seconds| tokio::time::advance(Duration::from_secs(seconds));
+        // Asked before the turn: not its time either way.
+        pump.output(question("q0")).await;
+        pass(100).await;
+        pump.output(closed("q0")).await;
+        pump.push(&envelope(StreamEvent::ResponseStart {
+            model_id: "m".to_owned(),
+            provider_id: "p".to_owned(),
+        }))
+        .await;
+        pass(2).await;
+        // Two at once: the time until both are answered.
+        pump.output(question("q1")).await;
+        pass(60).await;
+        pump.output(question("q2")).await;
+        pass(60).await;
+        pump.output(closed("q1")).await;
+        pass(60).await;
+        pump.output(closed("q2")).await;
+        pass(3).await;
+        pump.push(&envelope(StreamEvent::ResponseDone {
+            status: ResponseStatus::Completed,
+            finish_reason: None,
+            usage: None,
+            error: None,
+        }))
+        .await;
+        drop(pump);
+        let mut took = None;
+        while let Some(output) = said.recv().await {
+            if let ProviderOutput::Turn(TurnEvent::TurnComplete { duration_ms, .. }) = output {
+                took = duration_ms;
+            }
+        }
+        assert_eq!(took, Some(5_000));
     }
 }

@@ -160,6 +160,7 @@ impl SessionService {
             last_activity: now,
             archived: false,
             killed: false,
+            held: false,
         };
         let response =
             SessionResponse { session_id: session.session_id.clone(), cli_type: session.cli_type.clone() };

@@ -102,6 +102,16 @@ impl UpsertProcessor {
         Self { config, turns: Turns::default(), items: Items::default() }
     }
 
+    /// A person is asked: the time until the answer is no turn's.
+    pub fn asked(&mut self, now: Now) {
+        self.turns.asked(now);
+    }
+
+    /// A question was answered or withdrawn.
+    pub fn answered(&mut self, now: Now) {
+        self.turns.answered(now);
+    }
+
     /// Takes one event and returns what is to be shown because of it, in order.
     ///
     /// Nothing follows a turn's end: late events of it are ignored.

@@ -37,6 +37,9 @@ export class Session {
   private readonly stateSignal = createSignal<{ state: SessionState; note?: string | undefined }>({
     state: 'loading',
   })
+  private personMs = 0
+  /** When the first of the open questions was asked. */
+  private askedAt: number | undefined
   private readonly questionsSignal = createSignal<Question[]>([])
   private readonly queueSignal = createSignal<QueuedMessage[]>([])
   private readonly heldSignal = createSignal<string | undefined>()
@@ -96,6 +99,11 @@ export class Session {
     return signal[0]()
   }
 
+  /** How long the running turn has waited for a person, in ms, as far as this page has seen. */
+  waitedForPerson(): number {
+    return this.personMs
+  }
+
   /** Small pictures of the images that a message of this page took along. */
   keepImages(message: string, bitmaps: ImageBitmap[]): void {
     if (bitmaps.length > 0) this.images.set(message, bitmaps)
@@ -116,6 +124,7 @@ export class Session {
       case 'session:turn':
       case 'session:history': {
         const change = this.log.apply(frame)
+        if (frame.type === 'session:turn') this.personMs = 0
         if (change.kind === 'item') this.dirty.add(change.itemId)
         if (change.kind === 'list') this.listDirty = true
         if (frame.type === 'session:history')
@@ -127,6 +136,7 @@ export class Session {
         this.setState(frame.state, frame.note)
         return
       case 'session:question':
+        if (this.questions().length === 0) this.askedAt = Date.parse(frame.question.askedAt)
         this.questionsSignal[1](questions => [
           ...questions.filter(other => other.questionId !== frame.question.questionId),
           frame.question,
@@ -134,6 +144,10 @@ export class Session {
         return
       case 'session:question-closed':
         this.questionsSignal[1](questions => questions.filter(other => other.questionId !== frame.questionId))
+        if (this.questions().length === 0 && this.askedAt !== undefined) {
+          this.personMs += Math.max(0, Date.now() - this.askedAt) || 0
+          this.askedAt = undefined
+        }
         return
       case 'session:queue':
         this.queueSignal[1](frame.messages)

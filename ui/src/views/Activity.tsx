@@ -59,7 +59,7 @@ function Since(props: { session: Session }) {
     <Show when={began()}>
       {began => (
         <span class="elapsed" aria-hidden="true">
-          {elapsed(now() - began())}
+          {elapsed(now() - began() - props.session.waitedForPerson())}
         </span>
       )}
     </Show>

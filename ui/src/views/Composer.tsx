@@ -133,7 +133,12 @@ export function Composer(props: { session: Session; onSent(): void }) {
     ),
   )
 
-  const stop = () => void notices.attempt('The turn was not stopped', () => conversations.cancel(sessionId))
+  /** Stops the turn, and keeps what waits behind it back: whoever stops wants to say something first. */
+  const stop = () =>
+    void notices.attempt('The turn was not stopped', async () => {
+      if (props.session.queue().length > 0) await conversations.changeQueue(sessionId, { action: 'hold' })
+      return conversations.cancel(sessionId)
+    })
   let lastEscape = 0
   const onEscape = (event: KeyboardEvent) => {
     if (event.key !== 'Escape' || event.defaultPrevented || dialogOpen()) return

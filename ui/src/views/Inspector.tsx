@@ -1,27 +1,19 @@
 // The right panel: language servers, index, the files this session changed, tokens and cost.
 
-import { createMemo, createResource, createSignal, For, Match, onCleanup, Show, Switch } from 'solid-js'
-import { indexStatus, installable, installServer, optional, startServer, stopServer } from '../api'
-import type {
-  CodebaseBucket,
-  ListCodebasesResponse,
-  ListedCodebase,
-  LspStatusResponse,
-  Project,
-  ServerState,
-  ServerStatus,
-} from '../protocol'
+import { createMemo, createResource, For, Match, onCleanup, Show, Switch } from 'solid-js'
+import { indexStatus } from '../api'
+import type { CodebaseBucket, ListCodebasesResponse, ListedCodebase, Project } from '../protocol'
 import { addressOf } from '../store/address'
 import { useConversations, useNotices, useProjects, useTabs } from '../store/owners'
 import type { Session } from '../store/session'
 import { cost, count, plural, shortPath } from '../text/format'
 import { changedBy } from '../tools/changed'
 import { ContextFold } from './ContextFold'
-import { CopyButton } from './CopyButton'
 import { Counts } from './items/Diff'
 import { PathName } from './PathName'
+import { Servers } from './Servers'
+import { watched } from './watched'
 
-const REFRESH_MS = 10_000
 const BUILD_REFRESH_MS = 1_000
 
 export function Inspector() {
@@ -41,7 +33,7 @@ export function Inspector() {
             <h2 class="inspector-title ellipsis" title={project.path}>
               {project.name}
             </h2>
-            <Servers project={project} />
+            <Servers project={project} session={session()} />
             <Index project={project} />
           </>
         )}
@@ -55,170 +47,6 @@ export function Inspector() {
         )}
       </Show>
     </aside>
-  )
-}
-
-/** A route read now and again; `undefined` when this server does not have it. */
-function watched<T>(path: () => string) {
-  const [answer, { refetch }] = createResource(path, path => optional<T>(path).catch(() => undefined))
-  const timer = setInterval(() => {
-    if (!document.hidden) void refetch()
-  }, REFRESH_MS)
-  onCleanup(() => clearInterval(timer))
-  return [answer, () => void refetch()] as const
-}
-
-/** How a server's state looks: only a real failure is red. */
-const DOTS: Partial<Record<ServerState, string>> = {
-  active: 'passed',
-  starting: 'working',
-  broken: 'dead',
-}
-
-/** Not installed, or not needed yet: folded away. */
-const NOT_RUNNING: ServerStatus['status'][] = ['idle', 'unavailable']
-
-function Servers(props: { project: Project }) {
-  const notices = useNotices()
-  const [status, refetch] = watched<LspStatusResponse>(
-    () => `/api/lsp/${encodeURIComponent(props.project.projectId)}/status`,
-  )
-  const act = (server: ServerStatus, acts: ServerAct[]) =>
-    notices.attempt(`${server.id} did not do as asked`, async () => {
-      for (const one of acts) await one(props.project.projectId, server.id)
-      refetch()
-    })
-  const [isUnfolded, unfold] = createSignal(false)
-  const [ways] = createResource(isUnfolded, () => installable().catch(() => undefined))
-  const managerOf = (id: string) => ways.latest?.servers.find(server => server.id === id)?.manager
-  return (
-    <section aria-labelledby="servers-title">
-      <h3 id="servers-title">Language servers</h3>
-      <Switch>
-        <Match when={!props.project.trusted}>
-          <p class="quiet small-text">None run while the folder is untrusted.</p>
-        </Match>
-        <Match when={status.latest}>
-          {answer => (
-            <>
-              <ul class="facts">
-                <For
-                  each={answer().servers.filter(server => !NOT_RUNNING.includes(server.status))}
-                  fallback={<li class="quiet small-text">None runs yet: the first edit starts them.</li>}
-                >
-                  {server => <Server server={server} act={act} />}
-                </For>
-              </ul>
-              <Show when={answer().servers.filter(server => NOT_RUNNING.includes(server.status))}>
-                {idle => (
-                  <Show when={idle().length > 0}>
-                    <details
-                      class="small-text"
-                      open={isUnfolded()}
-                      onToggle={event => unfold(event.currentTarget.open)}
-                    >
-                      <summary class="quiet">{idle().length} not running</summary>
-                      <ul class="facts">
-                        <For each={idle()}>
-                          {server => <Server server={server} act={act} manager={managerOf(server.id)} />}
-                        </For>
-                      </ul>
-                    </details>
-                  </Show>
-                )}
-              </Show>
-            </>
-          )}
-        </Match>
-        <Match when={status.state === 'ready'}>
-          <p class="quiet small-text">Not available yet.</p>
-        </Match>
-      </Switch>
-    </section>
-  )
-}
-
-type ServerAct = (projectId: string, server: string) => Promise<unknown>
-
-/** What a person can do with a server, by its state. */
-const ACTS: Partial<Record<ServerState, [string, ServerAct[]][]>> = {
-  active: [
-    ['Restart', [stopServer, startServer]],
-    ['Stop', [stopServer]],
-  ],
-  starting: [['Stop', [stopServer]]],
-  broken: [['Restart', [stopServer, startServer]]],
-  idle: [['Start', [startServer]]],
-}
-
-const install: ServerAct = (_project, server) => installServer(server)
-
-function Server(props: {
-  server: ServerStatus
-  act(server: ServerStatus, acts: ServerAct[]): Promise<unknown>
-  /** The package manager that would bring it, when one can. */
-  manager?: string | undefined
-}) {
-  const [busy, setBusy] = createSignal(false)
-  const run = async (acts: ServerAct[]) => {
-    setBusy(true)
-    await props.act(props.server, acts)
-    setBusy(false)
-  }
-  return (
-    <li class="server">
-      <span class={`dot ${DOTS[props.server.status] ?? 'open'}`} />
-      <span class="ellipsis" title={props.server.path ?? props.server.reason ?? ''}>
-        {props.server.id}
-      </span>
-      <span class="quiet">{props.server.status}</span>
-      <Show when={ACTS[props.server.status]}>
-        {acts => (
-          <span class="server-acts wide">
-            <For each={acts()}>
-              {([name, acts]) => (
-                <button
-                  type="button"
-                  class="button small"
-                  aria-label={`${name} ${props.server.id}`}
-                  disabled={busy()}
-                  onClick={() => void run(acts)}
-                >
-                  {name}
-                </button>
-              )}
-            </For>
-          </span>
-        )}
-      </Show>
-      <Show when={props.server.status === 'unavailable' && props.manager}>
-        {manager => (
-          <span class="server-acts wide">
-            <button
-              type="button"
-              class="button small"
-              aria-label={`Install ${props.server.id} with ${manager()}`}
-              aria-busy={busy()}
-              title={`with ${manager()}, into Chartroom's own folder`}
-              disabled={busy()}
-              onClick={() => void run([install])}
-            >
-              Install
-            </button>
-          </span>
-        )}
-      </Show>
-      <Show when={props.server.status === 'broken' && props.server.reason}>
-        {reason => <span class="quiet small-text wide">{reason()}</span>}
-      </Show>
-      <Show when={props.server.hint}>
-        {hint => (
-          <span class="command wide">
-            <code>{hint()}</code> <CopyButton text={hint()} />
-          </span>
-        )}
-      </Show>
-    </li>
   )
 }
 
@@ -285,7 +113,9 @@ function BuildProgress(props: { path: string; fallback: string }) {
   onCleanup(() => clearInterval(timer))
   const files = () => {
     const { filesDone, filesTotal } = (progress.state === 'errored' ? null : progress.latest) ?? {}
-    return filesDone !== undefined && filesTotal ? `${count(filesDone)} of ${plural(filesTotal, 'file')}` : ''
+    return filesDone !== undefined && filesTotal
+      ? `${filesDone.toLocaleString('en')} of ${plural(filesTotal, 'file')}`
+      : ''
   }
   return <>{files() || props.fallback}</>
 }

@@ -14,6 +14,11 @@ export function Queue(props: { session: Session }) {
     notices.attempt('The queue was not changed', () =>
       conversations.changeQueue(props.session.sessionId, change),
     )
+  // What a person kept back goes on; whatever else stands in the way is tried again with the agent.
+  const goOn = async () => {
+    await change({ action: 'continue' })
+    await conversations.load(props.session)
+  }
   return (
     <Show when={props.session.queue().length > 0}>
       <ul class="queue" aria-label="Queued messages">
@@ -25,7 +30,7 @@ export function Queue(props: { session: Session }) {
         {reason => (
           <p class="queue-held" role="status">
             <span>The queue waits: {reason()}</span>
-            <button type="button" class="button small" onClick={() => void conversations.load(props.session)}>
+            <button type="button" class="button small" onClick={() => void goOn()}>
               Continue
             </button>
           </p>

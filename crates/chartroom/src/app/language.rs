@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chartroom_edits::FileLocks;
+use chartroom_lsp::registry::{Registry, Server};
 use chartroom_lsp::{GateLauncher, LspHandle, ServiceOptions, ServicePool};
 use chartroom_protocol::lsp::LspSetting;
 use chartroom_transport::Keeper;
+use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 
 use super::gate;
@@ -43,6 +45,29 @@ pub(crate) fn launcher(
     config: &Config,
 ) -> anyhow::Result<GateLauncher> {
     Ok(GateLauncher::new(gate::open(data_dir, &config.sandbox)?, root.clone()))
+}
+
+/// The languages of a folder show in its first files; a walk of minutes helps nobody.
+const MOST_FILES: usize = 20_000;
+
+/// Returns the servers for the languages that the files of a folder are in, by id.
+pub(crate) fn servers_of<'a>(registry: &'a Registry, root: &CanonicalRoot) -> BTreeMap<&'a str, &'a Server> {
+    let options = WalkOptions { max_file_size: None, ..WalkOptions::default() };
+    let files = walk::files(root, &options).take(MOST_FILES).filter_map(|event| match event {
+        WalkEvent::File(file) => Some(file.relative),
+        WalkEvent::TooLarge { .. }
+        | WalkEvent::Unreadable { .. }
+        | WalkEvent::NotUtf8 { .. }
+        | WalkEvent::BadPattern { .. }
+        | WalkEvent::IgnoreFileLeftOut { .. } => None,
+    });
+    let mut servers = BTreeMap::new();
+    for file in files {
+        servers.extend(
+            registry.for_file(Path::new(&file)).into_iter().map(|server| (server.id.as_str(), server)),
+        );
+    }
+    servers
 }
 
 /// The services that a server uses, by root; they stay warm until it stops.

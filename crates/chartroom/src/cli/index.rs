@@ -11,7 +11,7 @@ use clap::Subcommand;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use super::words::in_own_words;
+use super::words::{in_own_words, shell_word};
 use super::{answer, block_on, running, settings};
 use crate::app::index;
 use crate::config::Overrides;
@@ -32,7 +32,7 @@ enum Action {
     /// Bring it up to date
     Sync(Target),
     /// Say what state it is in
-    Status(Target),
+    Status(Status),
     /// Remove the index (never the folder)
     Clear(Target),
     /// Prove that the index is what the folder holds, and mend its marker
@@ -65,6 +65,15 @@ struct Reindex {
     force: bool,
     #[command(flatten)]
     build: Build,
+}
+
+#[derive(Debug, clap::Args)]
+struct Status {
+    #[command(flatten)]
+    target: Target,
+    /// List the files that are not indexed, each with the reason
+    #[arg(long)]
+    skipped: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -103,7 +112,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         Action::Create(args) => (ManageAction::Create, args.target, args.force, args.build),
         Action::Reindex(args) => (ManageAction::Reindex, args.target, args.force, args.build),
         Action::Sync(target) => plain(ManageAction::Sync, target),
-        Action::Status(target) => plain(ManageAction::Status, target),
+        Action::Status(args) => return block_on(async { status(&open()?, &args).await }),
         Action::Clear(target) => plain(ManageAction::Clear, target),
         Action::Repair(target) => plain(ManageAction::Repair, target),
         Action::List(output) => return block_on(async { list(&open()?, &output).await }),
@@ -126,6 +135,40 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         }
         print(&response, &target.output)
     })
+}
+
+/// What state it is in, with the files that are not in it when they are asked for.
+async fn status(service: &IndexService, args: &Status) -> Result<Outcome, Failure> {
+    let target = &args.target;
+    let mut response = service.manage(params(ManageAction::Status, target, false, &Build::default())).await;
+    if response.status != IndexStatus::Ok {
+        check_there(&target.path)?;
+    }
+    let Some(skipped) = response.skipped.as_mut() else { return print(&response, &target.output) };
+    if !args.skipped {
+        if !target.output.json {
+            let command = format!("chartroom index status --skipped {}", shell_word(&response.path));
+            response.human_text.push_str(&format!("\n`{command}` lists the files that are not indexed."));
+        }
+        return print(&response, &target.output);
+    }
+    let listed = service.skipped(response.path.as_ref()).await.map_err(|error| {
+        Failure::impossible(format!("the files that are not indexed cannot be read ({error})"))
+    })?;
+    *skipped = listed;
+    if target.output.json {
+        return print(&response, &target.output);
+    }
+    let mut text = String::new();
+    for file in &skipped.files {
+        text.push_str(&format!("{}\t{}\n", file.path, file.reason.words()));
+    }
+    let more = skipped.total.saturating_sub(skipped.files.len() as u64);
+    if more > 0 {
+        text.push_str(&format!("… and {more} more\n"));
+    }
+    answer(&text)?;
+    Ok(Outcome::Done)
 }
 
 /// Opens the index for this command.

@@ -8,7 +8,6 @@ use chartroom_protocol::index::{
     SearchScope,
 };
 
-use super::doubts::doubts;
 use super::index::{check_there, open, print_json};
 use super::words::{in_own_words, mending};
 use super::{answer, block_on};
@@ -52,7 +51,6 @@ enum Scope {
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     block_on(async {
         let service = open()?;
-        let doubts = doubts(&args.query);
         let path = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
         let path = path.to_string_lossy().into_owned();
         let params = SearchCodebaseParams {
@@ -83,29 +81,25 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         if args.json {
             print_json(&found)?;
         } else {
-            answer(&render(&found, args.scope, &doubts))?;
+            answer(&render(&found, args.scope))?;
         }
         Ok(if found.status == IndexStatus::Ok { Outcome::Done } else { Outcome::NotOk })
     })
 }
 
-fn render(found: &SearchCodebaseResponse, scope: Scope, doubts: &[String]) -> String {
+fn render(found: &SearchCodebaseResponse, scope: Scope) -> String {
     if found.status != IndexStatus::Ok {
         let message = in_own_words(found.message.as_deref().unwrap_or("no answer"), &found.path);
         let mending = mending(found.hints.as_ref()).map(|command| format!("Try: {command}\n"));
         return format!("{message}\n{}", mending.unwrap_or_default());
     }
+    if found.bundle.is_some() {
+        return in_own_words(&brief::search(found), &found.path);
+    }
     let mut text = match scope {
         Scope::Runtime => "Code that runs; --scope mixed has tests and docs too.\n".to_owned(),
         Scope::Mixed | Scope::Docs => String::new(),
     };
-    for doubt in doubts {
-        text.push_str(&format!("Note: {doubt}\n"));
-    }
-    if found.bundle.is_some() {
-        text.push_str(&brief::search(found));
-        return text;
-    }
     for warning in &found.warnings {
         text.push_str(&format!("{}: {}\n", warning.code, warning.message));
     }

@@ -10,6 +10,7 @@ pub(super) fn in_own_words(text: &str, root: &str) -> String {
             "reindex with allowUnnecessaryReindex=true",
             &format!("`chartroom index reindex --force {word}`"),
         );
+    own = own.replace("scope='mixed'", "--scope mixed");
     for action in ["create", "reindex", "sync", "status", "clear", "repair"] {
         let command = format!("`chartroom index {action} {word}`");
         let named = format!("action='{action}'");

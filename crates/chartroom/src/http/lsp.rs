@@ -3,22 +3,25 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use chartroom_lsp::registry::Registry;
 use chartroom_lsp::{InstallError, Installer};
 use chartroom_protocol::error::{ErrorCode, ErrorResponse};
 use chartroom_protocol::ids::ProjectId;
 use chartroom_protocol::lsp::{
-    InstallListResponse, InstallParams, InstallResponse, LspStatusResponse, RestartParams,
+    InstallListResponse, InstallParams, InstallResponse, LspStatusResponse, ProjectServersResponse,
+    RestartParams,
 };
 use utoipa_axum::routes;
 
 use super::error::ApiError;
 use super::json::JsonBody;
 use super::routes::{Kind, Route};
-use crate::app::App;
+use crate::app::{App, language};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::new(Kind::Api, routes!(status)),
+        Route::new(Kind::Api, routes!(languages)),
         Route::new(Kind::Api, routes!(restart)),
         Route::new(Kind::Api, routes!(installable, install)),
         Route::new(Kind::Api, routes!(start)),
@@ -37,6 +40,26 @@ pub(super) async fn status(
 ) -> Result<Json<LspStatusResponse>, ApiError> {
     let root = app.projects().root(&ProjectId::new(project_id)).await?;
     Ok(Json(app.language_service(&root).status().await))
+}
+
+/// Says which servers are for the languages of the project's files.
+#[utoipa::path(get, path = "/api/lsp/{project_id}/languages", tag = "language servers",
+    params(("project_id" = String, Path)), responses(
+    (status = 200, body = ProjectServersResponse),
+    (status = 404, description = "NOT_FOUND", body = ErrorResponse),
+))]
+pub(super) async fn languages(
+    State(app): State<App>,
+    Path(project_id): Path<String>,
+) -> Result<Json<ProjectServersResponse>, ApiError> {
+    let root = app.projects().root(&ProjectId::new(project_id)).await?;
+    let lsp = app.config().lsp.enabled().cloned();
+    let looking = tokio::task::spawn_blocking(move || {
+        let registry = Registry::new(&lsp?);
+        Some(language::servers_of(&registry, &root).into_keys().map(str::to_owned).collect())
+    });
+    let servers = looking.await.map_err(ApiError::internal)?.unwrap_or_default();
+    Ok(Json(ProjectServersResponse { servers }))
 }
 
 /// Stops a server, or all, so that the next touch starts it anew; a dead service starts again.

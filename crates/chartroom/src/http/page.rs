@@ -11,6 +11,7 @@ use utoipa_axum::routes;
 
 use super::coding::Accepted;
 use super::error::ApiError;
+use super::headers::POLICY;
 use super::routes::{Kind, Route};
 use super::secret::Secret;
 
@@ -105,25 +106,36 @@ pub(super) fn enter(arrival: Option<(String, &Secret)>, request: &HeaderMap) -> 
 /// A link opens once, and not for ever.
 pub(super) fn link_used() -> Response {
     let body = "<h1>This link was used already</h1><p>A link opens Chartroom in one browser, once, within an hour. \
-                For a new one, run <code>chartroom link</code> in a terminal, or stop <code>chartroom serve</code> \
-                and start it again: it prints a new link.</p>";
+                For a new one, run this in a terminal and open what it prints:</p><code>chartroom link</code>";
     small_page(StatusCode::UNAUTHORIZED, body)
 }
 
 /// No key.
 pub(super) fn locked() -> Response {
-    let body = "<h1>Chartroom is locked</h1><p>This browser has no key yet. Open the link that \
-                <code>chartroom serve</code> printed; <code>chartroom link</code> prints a new one.</p>";
+    let body = "<h1>Chartroom is locked</h1><p>This browser has no key yet. Open the link that Chartroom printed \
+                when it started, or run this in a terminal for a new one:</p><code>chartroom link</code>";
     small_page(StatusCode::UNAUTHORIZED, body)
 }
 
+/// The style of the small pages. No file is given out without a key, so that it stands in the page.
+const STYLE: &str = include_str!("page/locked.css");
+/// Lets that style in and no other: the SHA-256 of it. A story in a real browser fails when the two do not agree.
+const STYLE_HASH: &str = "'sha256-nHx5yzRhroTDANNmQ0hU078d4lKx7nzN086QgdlUeLo='";
+/// The mark of the page's own icon.
+const MARK: &str = "<svg viewBox=\"0 0 32 32\" aria-hidden=\"true\"><rect x=\"1\" y=\"1\" width=\"30\" height=\"30\" \
+                    rx=\"7\" fill=\"#1d3a6e\"/><path d=\"M16 6v20M6 16h20\" stroke=\"#8fb4ff\" stroke-width=\"1.5\"/>\
+                    <path d=\"M16 8l3.2 8L16 24l-3.2-8z\" fill=\"#fff\"/></svg>";
+
 fn small_page(status: StatusCode, body: &str) -> Response {
-    // The policy allows no style in the page, and no file is given out without a key: attributes have to do.
     let page = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\">\
-         <title>Chartroom</title></head><body><table align=\"center\" cellpadding=\"32\" role=\"presentation\">\
-         <tr><td><font face=\"system-ui, sans-serif\">{body}</font></td></tr></table></body></html>"
+         <title>Chartroom</title><style>{STYLE}</style></head><body><main>{MARK}{body}</main></body></html>"
     );
-    (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
+    let policy = format!("{POLICY}; style-src {STYLE_HASH}");
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, policy.as_str()),
+    ];
+    (status, headers, page).into_response()
 }

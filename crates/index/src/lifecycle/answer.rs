@@ -3,7 +3,7 @@
 use chartroom_protocol::index::{
     ActiveMutation, Compatibility, Hints, IndexStatus, IndexingProgress, ManageAction, ManageHint,
     ManageIndexParams, ManageIndexResponse, ManageReason, OperationPhase, ReindexReason, RuntimeOwner,
-    Warning,
+    SkipReason, SkippedFiles, Warning,
 };
 
 use crate::catalog::CodebaseInfo;
@@ -38,6 +38,7 @@ pub(crate) fn manage_envelope(
         compatibility: None,
         freshness_decision: None,
         operation: None,
+        skipped: None,
     }
 }
 
@@ -114,8 +115,7 @@ pub(super) fn indexing(
 
 /// What somebody may look for in vain.
 pub(super) fn left_out(left_out: &LeftOut) -> Vec<Warning> {
-    let LeftOut { unreadable_folders, unreadable_files, too_large, not_utf8, ignore_files, unparsed } =
-        left_out;
+    let LeftOut { unreadable_folders, unreadable_files, not_utf8, ignore_files, unparsed } = left_out;
     let mut warnings = Vec::new();
     if !ignore_files.is_empty() {
         let text = format!("Ignore files that do not count: {}.", ignore_files.join("; "));
@@ -143,13 +143,18 @@ pub(super) fn left_out(left_out: &LeftOut) -> Vec<Warning> {
         }
     };
     count("FILES_UNREADABLE", *unreadable_files, "file(s) cannot be read and are not indexed.");
-    count("FILES_TOO_LARGE", *too_large, "file(s) of more than 1 MB are not indexed.");
     count(
         "NAMES_NOT_UTF8",
         *not_utf8,
         "file(s) or folder(s) have names that are not UTF-8 and are not indexed.",
     );
     warnings
+}
+
+/// What was skipped for its size has a code of its own: scripts look for it.
+pub(super) fn too_large(skipped: &SkippedFiles) -> Option<Warning> {
+    let count = skipped.reasons.iter().find(|count| count.reason == SkipReason::TooLarge)?.count;
+    Some(Warning::new("FILES_TOO_LARGE", format!("{count} file(s) over the size limit are not indexed.")))
 }
 
 /// The lease was not given: a build answers `not_ready`, any other mutation `blocked`.

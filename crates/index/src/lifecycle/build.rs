@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use chartroom_protocol::index::{FingerprintSource, IndexingProgress, OperationPhase};
+use chartroom_protocol::index::{FingerprintSource, IndexingProgress, OperationPhase, SkippedFiles};
 
 use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseOptions, CodebaseState, SaveError};
 use crate::core::{Core, Ended, GateFacts, Run};
@@ -156,6 +156,7 @@ impl BuildJob {
         };
         let scan = scan::scan(Path::new(&self.root), &Manifest::default(), &options)?;
         self.left_out = scan.left_out;
+        let mut skipped = scan.skipped;
         let former = self.former();
         let total = scan.added.len();
         let started = Instant::now();
@@ -168,11 +169,12 @@ impl BuildJob {
             }
             let known: Vec<&dyn GenerationWriter> = former.iter().map(|former| &**former).collect();
             let known = [&[&*writer as &dyn GenerationWriter], known.as_slice()].concat();
-            let Batch { changes, unparsed, unreadable, .. } =
+            let Batch { changes, unparsed, unreadable, refused, skipped: _ } =
                 changes_of(&*core.parser, &*core.embedder, Path::new(&self.root), batch, &known)?;
             // The batches come in the order of their paths.
             self.left_out.unparsed.extend(unparsed);
             self.left_out.unreadable_files += unreadable;
+            skipped.extend(refused);
             chunks += writer.apply(changes)?.chunks_written;
             done += batch.len();
             let percentage = 10.0 + 90.0 * done as f64 / total.max(1) as f64;
@@ -190,6 +192,7 @@ impl BuildJob {
         }
         self.phase(OperationPhase::Publishing, 100.0, Some((done as u64, total as u64, chunks, started)));
         writer.set_unscanned(&scan.unscanned)?;
+        writer.set_skipped(&SkippedFiles::of(skipped))?;
         let now = jiff::Timestamp::now().to_string();
         writer.journal(&JournalEntry {
             run_id: self.run.operation_id.clone(),

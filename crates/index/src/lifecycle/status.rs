@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chartroom_protocol::index::{
     DebugProofCheck, Hints, IndexStatus, ManageAction, ManageHint, ManageIndexParams, ManageIndexResponse,
-    ManageReason, OperationPhase, ProofReason, Warning,
+    ManageReason, OperationPhase, ProofReason, SkippedFiles, Warning,
 };
 
 use chartroom_workspace::CanonicalRoot;
@@ -103,6 +103,15 @@ pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
         let own = lock(&core.syncs).get(root).and_then(|sync| lock(&sync.unparsed).clone());
         let unparsed = own.unwrap_or_else(|| info.left_out.unparsed.clone());
         response.warnings.extend(answer::left_out(&LeftOut { unparsed, ..info.left_out.clone() }));
+        let skipped = core.store.skipped(root).unwrap_or_else(|error| {
+            tracing::debug!(root, %error, "what is not indexed cannot be read");
+            SkippedFiles::default()
+        });
+        response.warnings.extend(answer::too_large(&skipped));
+        if let Some(sentence) = skipped.sentence() {
+            response.human_text.push_str(&format!("\n{sentence}"));
+            response.skipped = Some(SkippedFiles { files: Vec::new(), ..skipped });
+        }
     }
     let known = lock(&core.syncs).get(root).cloned();
     if let Some(why) = known.and_then(|sync| sync.polled_because()) {

@@ -80,6 +80,7 @@ pub(super) fn sync(core: &Arc<Core>, params: &ManageIndexParams, target: &Target
     if let Some(info) = view.doc.codebases.get(root) {
         response.operation = info.operation.clone();
         response.warnings.extend(answer::left_out(&info.left_out));
+        response.warnings.extend(core.store.skipped(root).ok().as_ref().and_then(answer::too_large));
     }
     response
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chartroom_protocol::index::{
-    FreshnessDecision, FreshnessMode, ManageAction, Operation, OperationPhase, SyncStats,
+    FreshnessDecision, FreshnessMode, ManageAction, Operation, OperationPhase, SkippedFiles, SyncStats,
 };
 use chartroom_workspace::CanonicalRoot;
 use chartroom_workspace::boundary::Folder;
@@ -72,7 +72,8 @@ pub(super) fn sync(
             let previous = writer.manifest().map_err(|error| failed(error.to_string()))?;
             let scan = scan::scan(Path::new(root), &previous, &options)
                 .map_err(|error| failed(error.to_string()))?;
-            (Previous { n_files: previous.files.len() as u64, unscanned: previous.unscanned }, scan)
+            let n_files = previous.files.len() as u64;
+            (Previous { n_files, unscanned: previous.unscanned, whole: true }, scan)
         }
     };
     let mut stats = SyncStats {
@@ -95,11 +96,12 @@ pub(super) fn sync(
     let known = lock(&own.unparsed).clone();
     let known = known.or_else(|| info.map(|info| info.left_out.unparsed.clone())).unwrap_or_default();
     let mut unparsed = still_unparsed(known, &changed, &scan.removed);
-    let mut skipped = 0;
+    let (mut skipped, mut not_taken) = (0, scan.skipped);
     for files in changed.chunks(BATCH_FILES) {
         let batch = changes_of(&*core.parser, &*core.embedder, Path::new(root), files, &[&*writer])
             .map_err(|error| failed(error.to_string()))?;
-        let Batch { changes, skipped: left_out, unparsed: more, unreadable: _ } = batch;
+        let Batch { changes, skipped: left_out, unparsed: more, refused, unreadable: _ } = batch;
+        not_taken.extend(refused);
         skipped += left_out;
         unparsed.extend(more);
         writer.apply(changes).map_err(|error| failed(error.to_string()))?;
@@ -113,6 +115,12 @@ pub(super) fn sync(
         .collect();
     if !rest.is_empty() {
         writer.apply(rest).map_err(|error| failed(error.to_string()))?;
+    }
+    if previous.whole {
+        let now = SkippedFiles::of(not_taken);
+        if writer.skipped().map_err(|error| failed(error.to_string()))? != now {
+            writer.set_skipped(&now).map_err(|error| failed(error.to_string()))?;
+        }
     }
     if previous.unscanned != scan.unscanned {
         writer.set_unscanned(&scan.unscanned).map_err(|error| failed(error.to_string()))?;
@@ -148,6 +156,8 @@ pub(super) fn sync(
 struct Previous {
     n_files: u64,
     unscanned: Vec<String>,
+    /// Every file of the folder is looked at.
+    whole: bool,
 }
 
 /// Looks at the files that were seen changing and at nothing else; none when that is not enough: a file came that the
@@ -170,13 +180,17 @@ fn look_at(
         }
     }
     let scan = scan::scan_files(Path::new(root), known, options).map_err(|error| error.to_string())?;
+    // A file that is no text any more: what is left out is counted over the whole folder.
+    if !scan.skipped.is_empty() {
+        return Ok(None);
+    }
     // Only a loss of files is compared with how many there were.
     let n_files = match scan.removed.is_empty() {
         true => u64::MAX,
         false => writer.counts().map_err(|error| error.to_string())?.files,
     };
     let unscanned = scan.unscanned.clone();
-    Ok(Some((Previous { n_files, unscanned }, scan)))
+    Ok(Some((Previous { n_files, unscanned, whole: false }, scan)))
 }
 
 /// Whether so many files are gone that it is rather the folder that is not what it was: all, or more than four of five

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use chartroom_protocol::index::SkippedFiles;
 use serde_json::{Value, json};
 
 use crate::mutex::lock;
@@ -140,6 +141,10 @@ impl<S: VectorStore> VectorStore for FaultyStore<S> {
         }
     }
 
+    fn skipped(&self, root: &str) -> Result<SkippedFiles, StoreError> {
+        self.inner.skipped(root)
+    }
+
     fn publish(&self, root: &str, generation: GenerationId) -> Result<(), StoreError> {
         self.script.write()?;
         self.inner.publish(root, generation)
@@ -184,6 +189,13 @@ impl GenerationWriter for FaultyWriter {
     fn set_unscanned(&mut self, prefixes: &[String]) -> Result<(), StoreError> {
         self.1.write()?;
         self.0.set_unscanned(prefixes)
+    }
+    fn skipped(&self) -> Result<SkippedFiles, StoreError> {
+        self.0.skipped()
+    }
+    fn set_skipped(&mut self, skipped: &SkippedFiles) -> Result<(), StoreError> {
+        self.1.write()?;
+        self.0.set_skipped(skipped)
     }
     fn known_vectors(&self, content_hashes: &[&str]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
         self.1.gate()?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use chartroom_protocol::index::SkippedFiles;
 use serde_json::Value;
 
 use crate::mutex::lock;
@@ -13,6 +14,7 @@ use chartroom_search::store::*;
 struct Generation {
     files: BTreeMap<String, FileRecord>,
     unscanned: Vec<String>,
+    skipped: SkippedFiles,
     journal: Vec<JournalEntry>,
     marker: Option<Value>,
 }
@@ -102,6 +104,13 @@ impl VectorStore for MemoryStore {
         let roots = lock(&self.roots);
         let marker = roots.get(root).and_then(|root| root.generations.get(&root.published?)?.marker.clone());
         Ok(marker)
+    }
+
+    fn skipped(&self, root: &str) -> Result<SkippedFiles, StoreError> {
+        match self.open_writer(root)? {
+            Some(generation) => generation.skipped(),
+            None => Ok(SkippedFiles::default()),
+        }
     }
 
     fn publish(&self, root: &str, generation: GenerationId) -> Result<(), StoreError> {
@@ -219,6 +228,14 @@ impl GenerationWriter for Handle {
 
     fn set_unscanned(&mut self, prefixes: &[String]) -> Result<(), StoreError> {
         self.with(|generation| generation.unscanned = prefixes.to_vec())
+    }
+
+    fn skipped(&self) -> Result<SkippedFiles, StoreError> {
+        self.with(|generation| generation.skipped.clone())
+    }
+
+    fn set_skipped(&mut self, skipped: &SkippedFiles) -> Result<(), StoreError> {
+        self.with(|generation| generation.skipped = skipped.clone())
     }
 
     fn known_vectors(&self, content_hashes: &[&str]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {

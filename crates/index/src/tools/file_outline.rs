@@ -11,8 +11,10 @@ use chartroom_workspace::{CanonicalRoot, boundary};
 use super::ToolError;
 use super::answer::refusal;
 use super::resolve::resolve;
+use crate::catalog::CodebaseInfo;
 use crate::core::ReadContext;
 use crate::identity::normalize_rel_path;
+use chartroom_search::scan::{self, ScanOptions};
 use chartroom_search::store::Symbol;
 use chartroom_search::symbols::Language;
 
@@ -69,10 +71,8 @@ pub(crate) fn outline(
     };
     let mut symbols = reader.symbols_in(&file).map_err(failed)?;
     let is_known = reader.manifest().map_err(failed)?.files.contains_key(&file);
-    if symbols.is_empty() && is_known {
-        response
-            .warnings
-            .push(Warning::new("OUTLINE_MISSING_SYMBOL_METADATA", "The file has no symbols in the index."));
+    if symbols.is_empty() {
+        response.warnings.push(why_empty(&root, &file, is_known, resolved.info.as_ref()));
     }
     symbols.retain(|symbol| overlaps(symbol, params));
     match params.resolve_mode {
@@ -108,6 +108,28 @@ pub(crate) fn outline(
     response.outline = Some(Outline { symbols: symbols.into_iter().map(outline_symbol).collect() });
     response.hints = hints.some();
     Ok(response)
+}
+
+/// Why there is nothing to show of a file that exists.
+fn why_empty(root: &str, file: &str, is_known: bool, info: Option<&CodebaseInfo>) -> Warning {
+    if is_known {
+        let failed = info.is_some_and(|info| info.left_out.unparsed.iter().any(|path| path == file));
+        let text = if failed {
+            "The parser failed on this file: it is indexed by lines, without symbols."
+        } else {
+            "The file has no symbols in the index."
+        };
+        return Warning::new("OUTLINE_MISSING_SYMBOL_METADATA", text);
+    }
+    let custom_extensions = info.map(|info| info.options.custom_extensions.clone()).unwrap_or_default();
+    let options = ScanOptions { custom_extensions, ..ScanOptions::default() };
+    let text = match scan::why_not(Path::new(root), file, &options) {
+        Some(reason) => format!("'{file}' is not indexed. It is a file {}.", reason.words()),
+        None => format!(
+            "'{file}' is not in the index: an ignore rule names it, or it came after the last sync (run manage_index with action='sync')."
+        ),
+    };
+    Warning::new("FILE_NOT_INDEXED", text)
 }
 
 fn validate(params: &FileOutlineParams) -> Result<(), ToolError> {

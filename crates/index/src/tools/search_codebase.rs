@@ -10,6 +10,7 @@ use chartroom_protocol::index::{
 
 use super::ToolError;
 use super::answer::refusal;
+use super::doubts::doubts;
 use super::resolve::{Resolved, resolve};
 use crate::core::{Core, ReadContext};
 use crate::sync::{self, Purpose, SEARCH_THRESHOLD_MS};
@@ -49,6 +50,7 @@ pub(crate) fn search(
     let context = core.read_context();
     let resolved = resolve(context, &params.path)?;
     let mut response = empty(&params, &resolved);
+    response.warnings.extend(doubts(&params.query));
     let mut hints = match refusal(&resolved, &params.path, &core.fingerprint) {
         Ok(hints) => hints,
         Err(refusal) => {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Compatibility, FreshnessDecision, Hints, IndexStatus, Warning};
+use super::{Compatibility, FreshnessDecision, Hints, IndexStatus, SkippedFiles, Warning};
 
 /// What to do.
 #[derive(
@@ -361,4 +361,8 @@ pub struct ManageIndexResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub operation: Option<Operation>,
+    /// status only: files that are in the folder and not in the index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub skipped: Option<SkippedFiles>,
 }

@@ -158,6 +158,7 @@ fn a_manage_answer_is_as_promised() {
         compatibility: None,
         freshness_decision: None,
         operation: None,
+        skipped: None,
     };
     golden(
         &response,

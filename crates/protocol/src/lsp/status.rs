@@ -140,3 +140,13 @@ pub struct LspStatusResponse {
     /// By id, then by root.
     pub servers: Vec<ServerStatus>,
 }
+
+/// Answer of `GET /api/lsp/{project}/languages`.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub struct ProjectServersResponse {
+    /// The ids of the servers for the languages that the folder's files are in, sorted.
+    pub servers: Vec<String>,
+}

@@ -3,6 +3,7 @@
 pub mod context;
 mod grants;
 mod permission;
+mod placed;
 
 use chartroom_protocol::ids::TurnId;
 use chartroom_protocol::session::{NamedOption, SendParams, SessionOptions};
@@ -13,6 +14,7 @@ use crate::json::{list, optional_text, text};
 
 pub(super) use permission::Granted;
 pub use permission::Permission;
+pub(super) use placed::place;
 
 /// The id under which the CLI calls us back after a tool.
 const AFTER_TOOL: &str = "after-tool";

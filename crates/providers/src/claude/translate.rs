@@ -143,6 +143,13 @@ impl Translator {
         !turns.is_empty()
     }
 
+    /// Notes that a call was waiting for a person until now: what it takes is counted from here.
+    pub fn begins_now(&mut self, now: &Now, call_id: &CallId) {
+        if let Some(turn) = &mut self.turn {
+            turn.begins(call_id, now.monotonic);
+        }
+    }
+
     /// Tells whether the turn that the CLI is at has been cancelled.
     pub fn is_cancelling(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| turn.cancelled)

@@ -5,6 +5,7 @@ mod tests;
 
 use std::path::Path;
 
+use chartroom_protocol::index::SkipReason;
 use chartroom_workspace::binary::looks_binary;
 use chartroom_workspace::limits;
 
@@ -31,14 +32,35 @@ pub enum Refusal {
     Lockfile,
     /// Written by a generator or a bundler.
     Generated,
+    /// Its lines are so long that no person wrote them.
+    LongLines,
     /// Over the limit for one file.
     TooLarge,
     /// It has bytes that no text has.
     Binary,
+    /// It begins with the byte order mark of UTF-16.
+    Utf16,
     /// No language claims the name.
     UnknownType,
     /// The name is not UTF-8, so that it cannot be given back in an answer.
     NameNotUtf8,
+}
+
+impl Refusal {
+    /// What people are told of such a file; none where its name could not be told.
+    pub fn told(self) -> Option<SkipReason> {
+        match self {
+            Self::Secret => Some(SkipReason::Secret),
+            Self::Lockfile => Some(SkipReason::Lockfile),
+            Self::Generated => Some(SkipReason::Generated),
+            Self::LongLines => Some(SkipReason::LongLines),
+            Self::TooLarge => Some(SkipReason::TooLarge),
+            Self::Binary => Some(SkipReason::Binary),
+            Self::Utf16 => Some(SkipReason::Encoding),
+            Self::UnknownType => Some(SkipReason::UnknownKind),
+            Self::NameNotUtf8 => None,
+        }
+    }
 }
 
 /// Decides whether a file is indexed and as what. `path` is relative to the root; `prefix` its first bytes, or empty
@@ -65,8 +87,14 @@ pub fn indexable(path: &Path, meta: FileMeta, prefix: &[u8]) -> Result<Language,
     if meta.size > limit {
         return Err(Refusal::TooLarge);
     }
+    if prefix.starts_with(b"\xff\xfe") || prefix.starts_with(b"\xfe\xff") {
+        return Err(Refusal::Utf16);
+    }
     if looks_binary(prefix) {
         return Err(Refusal::Binary);
+    }
+    if has_long_lines(prefix) {
+        return Err(Refusal::LongLines);
     }
     if looks_generated(prefix) {
         return Err(Refusal::Generated);
@@ -127,15 +155,14 @@ fn is_secret(name: &str, relative: &str) -> bool {
     environment || key || known || folder
 }
 
+/// Whether the lines at the beginning of a file are longer than people write them.
+fn has_long_lines(prefix: &[u8]) -> bool {
+    let lines = prefix.iter().filter(|byte| **byte == b'\n').count() + 1;
+    prefix.len() > 4 * GENERATED_LINE && prefix.len() / lines > GENERATED_LINE
+}
+
 /// Says whether the beginning of a file tells that a program wrote it.
 fn looks_generated(prefix: &[u8]) -> bool {
-    if prefix.is_empty() {
-        return false;
-    }
-    let lines = prefix.iter().filter(|byte| **byte == b'\n').count() + 1;
-    if prefix.len() > 4 * GENERATED_LINE && prefix.len() / lines > GENERATED_LINE {
-        return true;
-    }
     let head = String::from_utf8_lossy(&prefix[..prefix.len().min(600)]);
     head.lines().take(8).any(|line| {
         let line = line.trim_start();

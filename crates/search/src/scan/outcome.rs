@@ -1,5 +1,6 @@
 //! What a scan is asked and what it found.
 
+use chartroom_protocol::index::SkippedFile;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -47,6 +48,9 @@ pub struct Scan {
     pub hashed: u64,
     /// What somebody may miss.
     pub left_out: LeftOut,
+    /// Files that no rule ignores and that are not for the index, in no order. Those that are new and were not read are
+    /// judged by who takes them in.
+    pub skipped: Vec<SkippedFile>,
 }
 
 /// What a scan met and left out though no rule ignores it.
@@ -57,8 +61,6 @@ pub struct LeftOut {
     pub unreadable_folders: Vec<String>,
     /// Files that cannot be read.
     pub unreadable_files: u64,
-    /// Files of a known kind that are larger than what is indexed.
-    pub too_large: u64,
     /// Files and folders whose names are not UTF-8.
     pub not_utf8: u64,
     /// Ignore files that do not count, with the reason; the first few.

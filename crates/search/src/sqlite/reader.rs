@@ -4,6 +4,7 @@ mod calls;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use chartroom_protocol::index::SkippedFiles;
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -53,6 +54,10 @@ impl Generation {
         let text: Option<String> = meta(&self.db(), "marker").map_err(as_probe)?;
         // A marker that is no JSON was read all right; the validator says what is wrong with it.
         Ok(text.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))))
+    }
+
+    pub(super) fn skipped(&self) -> Result<SkippedFiles, StoreError> {
+        skipped(&self.db())
     }
 
     pub(super) fn file_digests(&self) -> Result<Vec<(String, blake3::Hash)>, StoreError> {
@@ -264,6 +269,12 @@ impl Reader {
             end_line: symbol.span.end,
         }))
     }
+}
+
+/// What no index of before wrote down is nothing.
+pub(super) fn skipped(db: &Connection) -> Result<SkippedFiles, StoreError> {
+    let text: Option<String> = meta(db, "skipped")?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }
 
 pub(super) fn manifest(db: &Connection) -> Result<Manifest, StoreError> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use chartroom_protocol::index::SkippedFiles;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::layout::RootFolder;
@@ -179,6 +180,16 @@ impl GenerationWriter for Writer {
         let text =
             serde_json::to_string(prefixes).map_err(|error| StoreError::Unavailable(error.to_string()))?;
         set_meta(&self.db, "unscanned", text)
+    }
+
+    fn skipped(&self) -> Result<SkippedFiles, StoreError> {
+        reader::skipped(&self.db)
+    }
+
+    fn set_skipped(&mut self, skipped: &SkippedFiles) -> Result<(), StoreError> {
+        let text =
+            serde_json::to_string(skipped).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        set_meta(&self.db, "skipped", text)
     }
 
     fn known_vectors(&self, content_hashes: &[&str]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {

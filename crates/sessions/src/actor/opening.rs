@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use super::calls::CallDone;
 use super::delivery::{Delivery, Doubt};
 use super::journaling::Staged;
-use super::queueing::user_item;
+use super::queueing::{KEPT_BACK, user_item};
 use super::sleeping::Sleep;
 use super::start::STOPPED;
 use super::{Actor, Agent, Reply, answer, internal};
@@ -76,7 +76,8 @@ impl Actor {
         waiting: Vec<Reply<SessionResponse>>,
         gone: Option<oneshot::Receiver<()>>,
     ) {
-        self.held = None;
+        // What a person has kept back is not let go by a look at the session.
+        self.held = self.session.held.then(|| KEPT_BACK.to_owned());
         let provider = Arc::clone(&self.provider);
         let session_id = self.session.session_id.clone();
         let options = LoadOptions {

@@ -19,6 +19,9 @@ pub(super) const ENDED: &str = "you have ended this session";
 /// Why the queue of a session waits that a person has put away.
 pub(super) const ARCHIVED: &str = "this session is archived";
 
+/// Why the queue waits that a person has kept back.
+pub(super) const KEPT_BACK: &str = "you stopped the agent; what you send now goes first";
+
 impl Actor {
     /// Accepts a message: it is on the disk before the answer, and delivered when its turn comes.
     pub(super) async fn send(&mut self, params: SendParams, reply: Reply<SendResponse>) {
@@ -39,13 +42,63 @@ impl Actor {
         };
         let turn_id = message.turn_id.clone();
         self.store.push_message(&self.session.session_id, message.clone()).await.map_err(internal)?;
-        let goes_at_once = self.queue.is_empty() && self.can_deliver();
-        self.queue.push_back(message);
+        let goes_first = self.is_kept_back();
+        let goes_at_once = match goes_first {
+            true => {
+                self.go_on_after_stop().await;
+                self.put_first(message).await?;
+                self.can_deliver()
+            }
+            false => {
+                let goes_at_once = self.queue.is_empty() && self.can_deliver();
+                self.queue.push_back(message);
+                goes_at_once
+            }
+        };
         self.held = None;
         if matches!(self.agent, Agent::Absent) && !self.is_asleep() {
             self.open(Vec::new());
         }
         Ok(SendResponse { turn_id, queued: !goes_at_once })
+    }
+
+    /// Whether messages wait because a person stopped the agent.
+    fn is_kept_back(&self) -> bool {
+        self.session.held && !self.queue.is_empty()
+    }
+
+    /// Puts a message that is in the store before those that wait.
+    async fn put_first(&mut self, message: StoredMessage) -> Result<(), ProviderError> {
+        let put = self.store.put_message_first(&message.queued_id).await.map_err(internal);
+        // One that an earlier run had begun to hand over stays first.
+        let n_before = usize::from(self.delivery.doubt().is_some() && !self.queue.is_empty());
+        self.queue.insert(n_before, message);
+        put
+    }
+
+    /// Keeps what waits back by a person's wish, also after a restart.
+    async fn keep_back(&mut self) -> Result<(), ProviderError> {
+        if self.queue.is_empty() {
+            return Ok(());
+        }
+        let change = SessionChange { held: Some(true), ..SessionChange::default() };
+        self.change_session(change).await?;
+        self.session.held = true;
+        self.held.get_or_insert_with(|| KEPT_BACK.to_owned());
+        Ok(())
+    }
+
+    /// Lets what was kept back go on.
+    async fn go_on_after_stop(&mut self) {
+        if !std::mem::take(&mut self.session.held) {
+            return;
+        }
+        let change = SessionChange { held: Some(false), ..SessionChange::default() };
+        if let Err(error) = self.change_session(change).await {
+            // It goes on now; after a restart it would wait once more.
+            tracing::warn!(session = %self.session.session_id, "that the queue goes on is not kept: {error}");
+        }
+        self.held.take_if(|held| held == KEPT_BACK);
     }
 
     fn can_deliver(&self) -> bool {
@@ -194,6 +247,11 @@ impl Actor {
             QueueParams::Edit { queued_id, .. }
             | QueueParams::Remove { queued_id }
             | QueueParams::SendNow { queued_id } => queued_id.clone(),
+            QueueParams::Hold => return self.keep_back().await,
+            QueueParams::Continue => {
+                self.go_on_after_stop().await;
+                return Ok(());
+            }
         };
         let Some(index) = self.queue.iter().position(|message| message.queued_id == queued_id) else {
             return Err(ProviderError::new(
@@ -211,6 +269,9 @@ impl Actor {
                 self.store.remove_message(&queued_id).await.map_err(internal)?;
                 self.queue.remove(index);
                 self.settle_doubt(&queued_id);
+                if self.queue.is_empty() {
+                    self.go_on_after_stop().await;
+                }
             }
             QueueParams::SendNow { .. } => {
                 self.store.put_message_first(&queued_id).await.map_err(internal)?;
@@ -219,6 +280,7 @@ impl Actor {
                     let n_before = usize::from(self.delivery.doubt().is_some() && index > 0);
                     self.queue.insert(n_before, message);
                 }
+                self.go_on_after_stop().await;
                 self.held = None;
                 if self.is_asleep() {
                     // The delivery of the message wakes it.
@@ -230,6 +292,7 @@ impl Actor {
                     self.cancel_running(None);
                 }
             }
+            QueueParams::Hold | QueueParams::Continue => {}
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::delivery::{Delivery, Doubt};
 use super::journaling::visible;
-use super::queueing::{ARCHIVED, ENDED};
+use super::queueing::{ARCHIVED, ENDED, KEPT_BACK};
 use super::sleeping::Sleep;
 use super::{Actor, Agent, Command, FolderCheck, Limits, PendingQuestion, RunningTurn, Seqs};
 use crate::clock::{Clock, LazyTimer};
@@ -123,9 +123,6 @@ impl Actor {
 
 /// A session that a person put away does not go on by itself.
 fn held_from_before(session: &StoredSession) -> Option<String> {
-    match (session.killed, session.archived) {
-        (true, _) => Some(ENDED.to_owned()),
-        (false, true) => Some(ARCHIVED.to_owned()),
-        (false, false) => None,
-    }
+    let reasons = [(session.killed, ENDED), (session.archived, ARCHIVED), (session.held, KEPT_BACK)];
+    reasons.into_iter().find_map(|(holds, reason)| holds.then(|| reason.to_owned()))
 }

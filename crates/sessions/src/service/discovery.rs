@@ -84,6 +84,7 @@ impl SessionService {
             last_activity: session.last_activity,
             archived: false,
             killed: false,
+            held: false,
         };
         store.insert_session(adopted.clone()).await.map_err(internal)?;
         self.handle(session_id).await?.list(adopted);

@@ -4,7 +4,12 @@ use rusqlite::Connection;
 
 use super::StoreError;
 
-const STEPS: &[&str] = &[FIRST, PAGES, DELETED];
+const STEPS: &[&str] = &[FIRST, PAGES, DELETED, HELD];
+
+/// Whether a person has kept the queue of a session back.
+const HELD: &str = "
+    ALTER TABLE sessions ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+";
 
 /// Sessions that were deleted for good, by our id and by the agent's own: its files may still be found.
 const DELETED: &str = "

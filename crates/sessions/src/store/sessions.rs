@@ -31,6 +31,8 @@ pub struct StoredSession {
     pub archived: bool,
     /// Ended by a person: not on the list of active sessions until it is loaded again.
     pub killed: bool,
+    /// A person has kept its queue back.
+    pub held: bool,
 }
 
 /// One change to a session; what it does not name stays.
@@ -48,12 +50,14 @@ pub struct SessionChange {
     pub archived: Option<bool>,
     /// Ended by the user, or begun again.
     pub killed: Option<bool>,
+    /// Its queue is kept back by a person, or goes on.
+    pub held: Option<bool>,
     /// All of them; what was there before is replaced.
     pub provider_options: Option<Map<String, Value>>,
 }
 
 const COLUMNS: &str = "session_id, cli_type, project_id, title, model, mode, provider_options, created_at, \
-                       last_activity, archived, killed";
+                       last_activity, archived, killed, held";
 
 impl Store {
     /// Keeps a new session; one that is known already is left as it is.
@@ -61,7 +65,7 @@ impl Store {
         self.write(Durability::Disk, move |connection| {
             connection.execute(
                 &format!(
-                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
                      ON CONFLICT (session_id) DO NOTHING"
                 ),
                 params![
@@ -76,6 +80,7 @@ impl Store {
                     session.last_activity,
                     session.archived,
                     session.killed,
+                    session.held,
                 ],
             )?;
             Ok(())
@@ -122,7 +127,7 @@ impl Store {
                     "UPDATE sessions SET title = coalesce(?2, title), model = coalesce(?3, model), \
                  mode = coalesce(?4, mode), last_activity = coalesce(?5, last_activity), \
                  archived = coalesce(?6, archived), killed = coalesce(?7, killed), \
-                 provider_options = coalesce(?8, provider_options) WHERE session_id = ?1",
+                 provider_options = coalesce(?8, provider_options), held = coalesce(?9, held) WHERE session_id = ?1",
                 )?
                 .execute(params![
                     session_id.as_str(),
@@ -133,6 +138,7 @@ impl Store {
                     change.archived,
                     change.killed,
                     change.provider_options.as_ref().map(to_json),
+                    change.held,
                 ])?;
             Ok(())
         })
@@ -173,5 +179,6 @@ fn session(row: &Row<'_>) -> Result<StoredSession, rusqlite::Error> {
         last_activity: row.get(8)?,
         archived: row.get(9)?,
         killed: row.get(10)?,
+        held: row.get(11)?,
     })
 }

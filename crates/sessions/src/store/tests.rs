@@ -144,6 +144,7 @@ fn session() -> StoredSession {
         last_activity: String::new(),
         archived: false,
         killed: false,
+        held: false,
     }
 }
 

@@ -16,6 +16,26 @@ const ENDED_KEPT: usize = 64;
 pub(super) struct Turns {
     running: Vec<RunningTurn>,
     ended: VecDeque<TurnId>,
+    person: PersonTime,
+}
+
+/// How long the agent has waited for a person, in all: nobody's turn takes longer because somebody was at lunch.
+#[derive(Default)]
+struct PersonTime {
+    n_open: usize,
+    /// When the first of the questions that are open was asked.
+    since: Duration,
+    /// With the questions that are closed.
+    waited: Duration,
+}
+
+impl PersonTime {
+    fn until(&self, now: Now) -> Duration {
+        match self.n_open {
+            0 => self.waited,
+            _ => self.waited + now.monotonic.saturating_sub(self.since),
+        }
+    }
 }
 
 struct RunningTurn {
@@ -23,6 +43,8 @@ struct RunningTurn {
     session_id: SessionId,
     provider_id: String,
     started: Duration,
+    /// What was waited for a person before it.
+    waited_before: Duration,
 }
 
 impl Turns {
@@ -43,6 +65,7 @@ impl Turns {
             session_id: session_id.clone(),
             provider_id: provider_id.to_owned(),
             started: now.monotonic,
+            waited_before: self.person.until(now),
         });
         Some(TurnEvent::TurnStarted {
             turn_id: turn_id.clone(),
@@ -74,15 +97,16 @@ impl Turns {
         status: TurnStatus,
         usage: Option<Usage>,
     ) -> TurnEvent {
-        let started = self.end(turn_id);
+        let worked = self.end(turn_id).map(|turn| {
+            let waited = self.person.until(now).saturating_sub(turn.waited_before);
+            now.monotonic.saturating_sub(turn.started).saturating_sub(waited)
+        });
         TurnEvent::TurnComplete {
             turn_id: turn_id.clone(),
             session_id: session_id.clone(),
             status,
             usage,
-            duration_ms: started.map(|started| {
-                u64::try_from(now.monotonic.saturating_sub(started).as_millis()).unwrap_or(u64::MAX)
-            }),
+            duration_ms: worked.map(|worked| u64::try_from(worked.as_millis()).unwrap_or(u64::MAX)),
         }
     }
 
@@ -106,13 +130,30 @@ impl Turns {
         self.running.iter().map(|turn| (turn.turn_id.clone(), turn.session_id.clone())).collect()
     }
 
-    fn end(&mut self, turn_id: &TurnId) -> Option<Duration> {
+    /// A person is asked.
+    pub(super) fn asked(&mut self, now: Now) {
+        if self.person.n_open == 0 {
+            self.person.since = now.monotonic;
+        }
+        self.person.n_open += 1;
+    }
+
+    /// A question was answered or withdrawn.
+    pub(super) fn answered(&mut self, now: Now) {
+        self.person.waited = match self.person.n_open {
+            1 => self.person.until(now),
+            _ => self.person.waited,
+        };
+        self.person.n_open = self.person.n_open.saturating_sub(1);
+    }
+
+    fn end(&mut self, turn_id: &TurnId) -> Option<RunningTurn> {
         if self.ended.len() == ENDED_KEPT {
             self.ended.pop_front();
         }
         self.ended.push_back(turn_id.clone());
         let index = self.running.iter().position(|turn| turn.turn_id == *turn_id)?;
-        Some(self.running.remove(index).started)
+        Some(self.running.remove(index))
     }
 }
 

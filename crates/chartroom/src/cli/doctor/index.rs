@@ -1,9 +1,10 @@
 //! What state the index of the current folder is in.
 
-use chartroom_protocol::index::{IndexStatus, ManageAction, ManageIndexParams};
+use chartroom_protocol::index::{IndexStatus, ManageAction, ManageIndexParams, ManageIndexResponse};
 use chartroom_workspace::CanonicalRoot;
 
 use super::super::block_on;
+use super::super::words::{in_own_words, mending};
 use super::{Check, State};
 use crate::app::index;
 use crate::config::Config;
@@ -23,17 +24,48 @@ pub(super) fn check(config: &Config, data: &DataFolder, root: &CanonicalRoot) ->
             IndexStatus::NotIndexed => (
                 State::Missing,
                 "not indexed: agents cannot search the code here".to_owned(),
-                Some("chartroom index create ."),
+                Some("chartroom index create .".to_owned()),
             ),
-            IndexStatus::RequiresReindex => (State::Wrong, answer.message, Some("chartroom index reindex .")),
+            IndexStatus::RequiresReindex => {
+                (State::Wrong, answer.message, Some("chartroom index reindex .".to_owned()))
+            }
             IndexStatus::Error
             | IndexStatus::NotFound
             | IndexStatus::Unsupported
-            | IndexStatus::Ambiguous => (State::Wrong, answer.message, Some("chartroom index repair .")),
+            | IndexStatus::Ambiguous => {
+                let mend = mend_of(&answer);
+                (State::Wrong, in_own_words(&answer.message, &answer.path), Some(mend))
+            }
         },
         Err(Failure::Impossible(why) | Failure::Usage(why)) => {
-            (State::Wrong, why, Some("make the data folder yours again"))
+            (State::Wrong, why, Some("make the data folder yours again".to_owned()))
         }
     };
-    Check { area: "index".to_owned(), name: root.to_string(), state, detail, mend: mend.map(str::to_owned) }
+    Check { area: "index".to_owned(), name: root.to_string(), state, detail, mend }
+}
+
+/// What the index itself proposes; a build that failed is built again, for there is nothing to repair.
+fn mend_of(answer: &ManageIndexResponse) -> String {
+    mending(answer.hints.as_ref()).unwrap_or_else(|| "chartroom index repair .".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use chartroom_protocol::index::{Hints, ManageAction, ManageHint};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_build_that_failed_is_mended_by_another_and_not_by_a_repair() {
+        let mut answer: ManageIndexResponse = serde_json::from_value(json!({
+            "tool": "manage_index", "version": 1, "action": "status", "path": "/shop", "status": "error",
+            "message": "failed", "humanText": "failed"
+        }))
+        .expect("an answer of before");
+        assert_eq!(mend_of(&answer), "chartroom index repair .");
+        let create = Some(ManageHint::new(ManageAction::Create, "/shop"));
+        answer.hints = Some(Hints { create, ..Hints::default() });
+        assert_eq!(mend_of(&answer), "chartroom index create /shop");
+    }
 }

@@ -1,21 +1,14 @@
 //! The language servers for what is in the current folder.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use chartroom_lsp::launch::Launch as _;
 use chartroom_lsp::registry::{Registry, Server, When};
 use chartroom_protocol::lsp::{LspConfig, ServerState};
 use chartroom_workspace::CanonicalRoot;
-use chartroom_workspace::walk::{self, WalkEvent, WalkOptions};
 
 use super::{Check, State};
 use crate::app::language;
 use crate::config::Config;
 use crate::data::DataFolder;
-
-/// The languages of a folder show in its first files; a doctor who walks for minutes is not asked again.
-const MOST_FILES: usize = 20_000;
 
 pub(super) fn checks(
     lsp: &LspConfig,
@@ -24,7 +17,7 @@ pub(super) fn checks(
     root: &CanonicalRoot,
 ) -> Vec<Check> {
     let registry = Registry::new(lsp);
-    let servers = servers_of(&registry, root);
+    let servers = language::servers_of(&registry, root);
     // A trust store that cannot be opened has a line of its own.
     let Ok(launcher) = language::launcher(data.path(), root, config) else { return Vec::new() };
     servers
@@ -43,25 +36,6 @@ pub(super) fn checks(
             }
         })
         .collect()
-}
-
-fn servers_of<'a>(registry: &'a Registry, root: &CanonicalRoot) -> BTreeMap<&'a str, &'a Server> {
-    let options = WalkOptions { max_file_size: None, ..WalkOptions::default() };
-    let files = walk::files(root, &options).take(MOST_FILES).filter_map(|event| match event {
-        WalkEvent::File(file) => Some(file.relative),
-        WalkEvent::TooLarge { .. }
-        | WalkEvent::Unreadable { .. }
-        | WalkEvent::NotUtf8 { .. }
-        | WalkEvent::BadPattern { .. }
-        | WalkEvent::IgnoreFileLeftOut { .. } => None,
-    });
-    let mut servers = BTreeMap::new();
-    for file in files {
-        servers.extend(
-            registry.for_file(Path::new(&file)).into_iter().map(|server| (server.id.as_str(), server)),
-        );
-    }
-    servers
 }
 
 fn check(server: &Server, state: State, detail: String, mend: Option<String>) -> Check {

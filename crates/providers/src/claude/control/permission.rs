@@ -64,6 +64,11 @@ impl Permission {
         QuestionId(self.request_id.clone())
     }
 
+    /// Returns the call that waits for the answer.
+    pub fn call_id(&self) -> Option<&CallId> {
+        self.call_id.as_ref()
+    }
+
     /// Returns what the person is asked.
     pub fn question(&self, asked_at: String) -> Question {
         let body = if self.is_choice() {

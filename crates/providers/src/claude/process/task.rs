@@ -321,6 +321,15 @@ impl Task {
                     return self.allow(&request_id, &request);
                 }
                 let question = permission.question(self.pump.clock().now().iso());
+                let project_dir = self.project_dir.clone();
+                let mut placed = question.clone();
+                let placing = tokio::task::spawn_blocking(move || {
+                    if let Some(input) = request.get("input") {
+                        control::place(&mut placed, input, &project_dir);
+                    }
+                    placed
+                });
+                let question = placing.await.unwrap_or(question);
                 self.questions.insert(permission.question_id(), permission);
                 self.pump.output(ProviderOutput::Question(question)).await;
             }
@@ -370,6 +379,9 @@ impl Task {
         };
         let response = control::success(params.question_id.as_str(), &permission.answer(params));
         self.write(response)?;
+        if let Some(call_id) = permission.call_id() {
+            self.translator.begins_now(&self.pump.clock().now(), call_id);
+        }
         let mode = match permission.granted(params) {
             Granted::Nothing => None,
             Granted::SameCall(sameness) => {

@@ -2,6 +2,7 @@
 
 use chartroom_protocol::ids::{CallId, SessionId, TurnId};
 use chartroom_protocol::lsp::ToldDiagnostics;
+use chartroom_protocol::stream::{FinalizedItem, StreamEvent};
 use chartroom_sessions::Now;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -234,6 +235,29 @@ fn a_turn_starts_with_its_model_and_ends_at_result() {
         failed   t1 RESPONSE_ERROR: API Error: 400 mock 400
     "#]],
     );
+}
+
+#[test]
+fn a_call_does_not_count_the_time_that_a_person_took() {
+    let mut story = Story::new();
+    story.apply(&[
+        json!({"type": "system", "subtype": "init", "model": "m"}),
+        json!({"type": "assistant", "parent_tool_use_id": null, "message": {"id": "m1", "role": "assistant",
+            "content": [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}}]}}),
+    ]);
+    story.translator.begins_now(&Now::at_ms(60_000), &CallId::from("toolu_1"));
+    let result = json!({"type": "user", "parent_tool_use_id": null, "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "toolu_1", "content": "a.txt"}]}});
+    let took = story.translator.line(&Now::at_ms(61_500), &result).into_iter().find_map(|said| match said {
+        Translated::Event(envelope) => match envelope.payload {
+            StreamEvent::ItemDone {
+                final_item: FinalizedItem::FunctionCallOutput { detail, .. }, ..
+            } => detail.and_then(|detail| detail.duration_ms),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert_eq!(took, Some(1_500));
 }
 
 // TC-3.3g

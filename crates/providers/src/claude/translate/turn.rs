@@ -84,6 +84,13 @@ impl Turn {
         }
     }
 
+    /// Counts a call's time from now on.
+    pub(super) fn begins(&mut self, call_id: &CallId, now: Duration) {
+        if let Some(call) = self.calls.get_mut(call_id.as_str()) {
+            call.since = now;
+        }
+    }
+
     /// Returns the size of the context as the last message reported it.
     pub(super) fn context_tokens(&self) -> Option<u64> {
         self.message.as_ref().map(|message| message.context_tokens).filter(|tokens| *tokens > 0)

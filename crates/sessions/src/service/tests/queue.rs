@@ -287,3 +287,71 @@ async fn a_person_who_ends_or_archives_a_session_holds_its_queue() {
     let seen = lines(&reader.until_state(SessionState::Dead).await);
     assert!(seen.contains("queue [\"another\"] (held: you have ended this session)"), "{seen}");
 }
+
+const KEPT_BACK: &str = "held: you stopped the agent; what you send now goes first";
+
+/// A busy session that a person has stopped, with what waits kept back.
+async fn stopped(world: &World, messages: &[&str]) -> SessionId {
+    let (session_id, turn_id) = busy(world, messages).await;
+    let mut reader = world.follow(&session_id).await;
+    reader.until_state(SessionState::Working).await;
+    world.service.change_queue(&session_id, QueueParams::Hold).await.unwrap();
+    world.service.cancel(&session_id).await.unwrap();
+    let agent = world.agent(&session_id);
+    assert_eq!(agent.next_call().await, Call::Cancel);
+    agent.end_turn(&turn_id, TurnStatus::Cancelled).await;
+    let seen = lines(&reader.until_state(SessionState::Open).await);
+    assert!(seen.contains(KEPT_BACK), "{seen}");
+    session_id
+}
+
+#[tokio::test]
+async fn what_waits_is_kept_back_when_a_person_stops_the_agent_until_it_may_go_on() {
+    let world = World::new().await;
+    let session_id = stopped(&world, &["first", "second"]).await;
+    let waiting = queue(&world, &session_id).await;
+    assert_eq!(texts(&waiting), ["first", "second"], "nothing was delivered");
+    world.service.load(&session_id).await.unwrap();
+    assert_eq!(queue(&world, &session_id).await.len(), 2, "a look at it lets nothing go");
+    world.service.change_queue(&session_id, QueueParams::Continue).await.unwrap();
+    assert_eq!(world.agent(&session_id).next_turn().await, waiting[0].turn_id);
+    assert_eq!(texts(&queue(&world, &session_id).await), ["second"]);
+}
+
+#[tokio::test]
+async fn a_message_that_is_sent_after_a_stop_goes_before_what_waits() {
+    let world = World::new().await;
+    let session_id = stopped(&world, &["first"]).await;
+    let waiting = queue(&world, &session_id).await;
+    let sent = world.send(&session_id, "no, the other file").await;
+    assert!(!sent.queued, "it goes at once");
+    let agent = world.agent(&session_id);
+    assert_eq!(agent.next_turn().await, sent.turn_id);
+    agent.start_turn(&sent.turn_id).await;
+    agent.end_turn(&sent.turn_id, TurnStatus::Completed).await;
+    assert_eq!(agent.next_turn().await, waiting[0].turn_id);
+}
+
+#[tokio::test]
+async fn what_is_kept_back_is_kept_back_after_a_restart() {
+    let world = World::new().await;
+    let session_id = stopped(&world, &["first"]).await;
+    let world = world.restart().await;
+    world.service.load(&session_id).await.unwrap();
+    let waiting = queue(&world, &session_id).await;
+    assert_eq!(texts(&waiting), ["first"]);
+    world.service.change_queue(&session_id, QueueParams::Continue).await.unwrap();
+    assert_eq!(world.agent(&session_id).next_turn().await, waiting[0].turn_id);
+}
+
+#[tokio::test]
+async fn with_nothing_waiting_there_is_nothing_to_keep_back() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    world.service.change_queue(&session_id, QueueParams::Hold).await.unwrap();
+    assert!(!world.send(&session_id, "work").await.queued);
+    let session_id = stopped(&world, &["first"]).await;
+    let queued_id = queue(&world, &session_id).await[0].queued_id.clone();
+    world.service.change_queue(&session_id, QueueParams::Remove { queued_id }).await.unwrap();
+    assert!(!world.send(&session_id, "work").await.queued, "what is gone holds nothing");
+}

@@ -1,14 +1,14 @@
 //! What a query asks for that nobody knows: an operator that there is not, a language that no file can have.
 
+use chartroom_protocol::index::Warning;
+use chartroom_search::nearest::nearest;
 use chartroom_search::query::operators;
 use chartroom_search::symbols::Language;
 
-use crate::config::nearest;
-
 const OPERATORS: [&str; 5] = ["lang", "path", "-path", "must", "exclude"];
 
-/// Returns a sentence for each.
-pub(super) fn doubts(query: &str) -> Vec<String> {
+/// Returns a warning for each.
+pub(super) fn doubts(query: &str) -> Vec<Warning> {
     let parsed = operators::parse(query);
     let known = Language::names();
     let languages = parsed.operators.lang.iter().filter(|word| !Language::is_known(word)).map(|word| {
@@ -17,7 +17,7 @@ pub(super) fn doubts(query: &str) -> Vec<String> {
             || format!("known are {}", known.join(", ")),
             |near| format!("did you mean lang:{near}?"),
         );
-        format!("nobody has the language '{word}'; {near}")
+        Warning::new("QUERY_LANGUAGE_UNKNOWN", format!("nobody has the language '{word}'; {near}"))
     });
     // What is left of the beginning was taken for words.
     let first_line = parsed.text.lines().next().unwrap_or_default();
@@ -27,7 +27,8 @@ pub(super) fn doubts(query: &str) -> Vec<String> {
             || format!("operators are {}", OPERATORS.map(|known| format!("{known}:")).join(" ")),
             |near| format!("did you mean {near}:?"),
         );
-        format!("'{word}:' is no operator and is searched as a word; {near}")
+        let text = format!("'{word}:' is no operator and is searched as a word; {near}");
+        Warning::new("QUERY_OPERATOR_UNKNOWN", text)
     });
     languages.chain(operators).collect()
 }
@@ -45,16 +46,20 @@ fn operator_like(word: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
+    fn told(query: &str) -> Vec<String> {
+        doubts(query).into_iter().map(|warning| warning.message).collect()
+    }
+
     #[test]
     fn a_slip_is_told_with_the_nearest() {
-        for (query, told) in [
+        for (query, expected) in [
             ("langg:rust retry", "'langg:' is no operator and is searched as a word; did you mean lang:?"),
             ("lang:pyton retry", "nobody has the language 'pyton'; did you mean lang:python?"),
             ("-paht:src retry", "'-paht:' is no operator and is searched as a word; did you mean -path:?"),
         ] {
-            assert_eq!(doubts(query), [told], "{query}");
+            assert_eq!(told(query), [expected], "{query}");
         }
-        assert!(doubts("kind:x y")[0].contains("operators are lang: path: -path: must: exclude:"));
+        assert!(told("kind:x y")[0].contains("operators are lang: path: -path: must: exclude:"));
     }
 
     #[test]
@@ -68,7 +73,7 @@ mod tests {
             "note: this",
             "plain words",
         ] {
-            assert_eq!(doubts(query), [""; 0], "{query}");
+            assert_eq!(told(query), [""; 0], "{query}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! "Did you mean": the known word with the smallest edit distance.
 
 /// Returns the nearest of `known` to `word`, if any is near enough to be a slip of the finger.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
         .map(|candidate| (distance(&fold(word), &fold(candidate)), candidate))
