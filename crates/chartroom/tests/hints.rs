@@ -110,7 +110,7 @@ fn what_the_doctor_says_mends_what_it_found() {
     {
         assert!(run.iter().any(|mend| mend == expected), "{expected}: {run:?}");
     }
-    for expected in ["chmod 600 ", "npm install -g pyright"] {
+    for expected in ["chmod 600 ", "npm install --global pyright"] {
         assert!(run.iter().any(|mend| mend.starts_with(expected)), "{expected}: {run:?}");
     }
 }
@@ -118,7 +118,7 @@ fn what_the_doctor_says_mends_what_it_found() {
 #[test]
 fn what_lsp_and_check_say_of_an_untrusted_folder_mends_it() {
     let story = Story::new();
-    story.shell("npm install -g pyright");
+    story.shell("npm install --global pyright");
     let row = |text: &str| {
         let mut rows = text.lines().skip_while(|line| !line.contains("pyright"));
         rows.by_ref().take(3).collect::<Vec<_>>().join("\n")
