@@ -98,6 +98,12 @@ const SUBJECTS: &[Subject] = &[
     },
 ];
 
+/// The servers to measure: all, or those whose name holds what `CHARTROOM_BENCH_SERVER` says.
+fn subjects() -> impl Iterator<Item = &'static Subject> {
+    let wanted = std::env::var("CHARTROOM_BENCH_SERVER").unwrap_or_default();
+    SUBJECTS.iter().filter(move |subject| subject.name.contains(&wanted))
+}
+
 /// Whoever can tell whether a text has errors.
 trait Client {
     /// Writes the text and waits until it is known whether it has errors.
@@ -107,7 +113,7 @@ trait Client {
 pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
     let tools = PathBuf::from(std::env::var_os("CHARTROOM_TEST_TOOLS").context("run `cargo xtask bench`")?);
     let mut measurements = Vec::new();
-    for subject in SUBJECTS {
+    for subject in subjects() {
         let folder = project(subject, &tools)?;
         let root = folder.path().canonicalize().context("resolving the project")?;
         let home = tempfile::tempdir().context("making a home folder")?;
@@ -122,10 +128,10 @@ pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
         measurements.push(line("edit to its error, warm median", ours.broken, bare.broken).aim(subject.aim));
         measurements.push(line("edit to clean, warm median", ours.fine, bare.fine).aim(aim_when_clean));
     }
-    for subject in SUBJECTS.iter().filter(|subject| ["gopls", "TypeScript 7"].contains(&subject.name)) {
+    for subject in subjects().filter(|subject| ["gopls", "TypeScript 7"].contains(&subject.name)) {
         measurements.push(confined::start(subject, &tools)?);
     }
-    if let Some(subject) = SUBJECTS.first() {
+    if let Some(subject) = subjects().find(|subject| subject.name == "TypeScript 7") {
         measurements.extend(memory::of_ten_agents(subject, &tools)?);
     }
     Ok(measurements)

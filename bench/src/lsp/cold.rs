@@ -8,16 +8,16 @@ use anyhow::Context as _;
 
 use super::bare::Bare;
 use super::ours::Ours;
-use super::{Client, SUBJECTS, Subject, pause, project};
+use super::{Client, Subject, pause, project, subjects};
 use crate::measurement::{Measurement, median_ms};
 
 const ROUNDS: usize = 9;
 const AIM: &str = "1.1× the bare server";
 
-/// Measures every server of [`SUBJECTS`].
+/// Measures every server.
 pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
     let tools = PathBuf::from(std::env::var_os("CHARTROOM_TEST_TOOLS").context("run `cargo xtask bench`")?);
-    SUBJECTS.iter().map(|subject| of(subject, &tools)).collect()
+    subjects().map(|subject| of(subject, &tools)).collect()
 }
 
 fn of(subject: &Subject, tools: &Path) -> anyhow::Result<Measurement> {

@@ -248,7 +248,7 @@ async fn every_importer_is_looked_at_or_said_not_to_be() {
         "//- types.foo\nfine\n{}//- zz.foo\nimport types\nERR broken\n",
         importers.collect::<String>()
     );
-    // The nearest come first, and a file that is known to be broken before all others.
+    // A file that is known to be broken comes before all others.
     let rehearsal = Rehearsal::new(&fixture, &[("alpha", Behaviour::pulling(5))]);
     let response = rehearsal.orchestrator.check(project_check("types.foo")).await;
     assert_eq!(response.unknown.len(), 11, "{:?}", response.unknown);
@@ -261,6 +261,16 @@ async fn every_importer_is_looked_at_or_said_not_to_be() {
     let rehearsal = Rehearsal::new(&fixture, &[("alpha", Behaviour::silent())]);
     let response = rehearsal.orchestrator.check(project_check("types.foo")).await;
     assert_eq!((response.unknown.len(), response.others.len()), (71, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_many_importers_the_nearest_are_looked_at() {
+    let far: String = (0..70).map(|n| format!("//- app/{n:02}.foo\nimport types\n")).collect();
+    let fixture = format!("//- lib/types.foo\nfine\n{far}//- lib/zz.foo\nimport types\nERR broken\n");
+    let rehearsal = Rehearsal::new(&fixture, &[("alpha", Behaviour::pulling(5))]);
+    let response = rehearsal.orchestrator.check(project_check("lib/types.foo")).await;
+    let others: Vec<_> = response.others.iter().map(|file| file.file.as_str()).collect();
+    assert_eq!((others, response.unknown.len()), (vec!["lib/zz.foo"], 11));
 }
 
 // BR-83
