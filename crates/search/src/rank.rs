@@ -8,6 +8,7 @@ mod bm25;
 mod by_file;
 mod candidates;
 mod channel;
+mod definitions;
 mod evidence;
 mod files;
 mod filter;
@@ -29,6 +30,7 @@ use crate::query::weigh::weigh;
 use crate::request::{SearchError, SearchOutcome, SearchRequest};
 use crate::store::GenerationReader;
 use candidates::{Candidate, Passes};
+use definitions::Definitions;
 use filter::{Filter, Removed};
 
 pub use channel::{Channel, ChannelWeights, N_CHANNELS};
@@ -53,6 +55,7 @@ pub fn search(
     let (filter, bad_patterns) = Filter::new(request, &parsed.operators);
     let passes = Passes::prepare(embedder, &plan, &parsed.text);
     let about = plan.about_files.then(|| weigh(&title(&request.query), &parsed.text));
+    let definitions = Definitions::of(reader, &plan)?;
     let mut warnings = passes.warnings();
     warnings.extend(bad_patterns);
     if parsed.only_operators {
@@ -84,10 +87,12 @@ pub fn search(
             None => passes.run(reader, limit)?,
         };
         let exhausted = found.len() < limit;
+        let mut found = found;
+        found.extend(definitions.not_among(&found, reader)?);
         let (kept, removed) = filter.apply(found);
         let ranked = match &about {
             Some(_) => boosted(kept, request),
-            None => rank(kept, &plan, request),
+            None => rank(kept, &plan, &definitions, request),
         };
         attempts += 1;
         let enough = filter.must_is_empty() || ranked.len() >= request.limit;
@@ -134,7 +139,12 @@ fn boosted(mut candidates: Vec<Candidate>, request: &SearchRequest) -> Vec<Candi
 }
 
 /// Weighs every candidate.
-fn rank(candidates: Vec<Candidate>, plan: &Plan, request: &SearchRequest) -> Vec<Candidate> {
+fn rank(
+    candidates: Vec<Candidate>,
+    plan: &Plan,
+    definitions: &Definitions,
+    request: &SearchRequest,
+) -> Vec<Candidate> {
     let boost = boosts_changed(request);
     candidates
         .into_iter()
@@ -143,6 +153,7 @@ fn rank(candidates: Vec<Candidate>, plan: &Plan, request: &SearchRequest) -> Vec
             let path = &candidate.stored.chunk.rel_path;
             let category = paths::category(path);
             let changed = if boost && request.changed_files.contains(path) { CHANGED_BOOST } else { 1.0 };
+            candidate.is_definition = definitions.begin_in(&candidate.stored.chunk);
             candidate.exact = evidence.exact;
             candidate.lexical = evidence.score * plan.lexical_weight;
             candidate.defines = evidence.defines;
@@ -162,7 +173,8 @@ fn boosts_changed(request: &SearchRequest) -> bool {
         && (1..=MAX_CHANGED_FILES).contains(&request.changed_files.len())
 }
 
-/// Exact first when that is asked for, then by score; ties by where it stands.
+/// Definitions of the names that are asked for first, then what is exact when that is asked for, then by score; ties by
+/// where it stands.
 fn order(candidates: &mut [Candidate], plan: &Plan) {
     candidates.sort_by(|left, right| {
         let pinned = |candidate: &Candidate| plan.pin_exact && candidate.exact;
@@ -170,8 +182,10 @@ fn order(candidates: &mut [Candidate], plan: &Plan) {
             let chunk = &candidate.stored.chunk;
             (chunk.rel_path.clone(), chunk.start_line, chunk.id.clone())
         };
-        pinned(right)
-            .cmp(&pinned(left))
+        right
+            .is_definition
+            .cmp(&left.is_definition)
+            .then_with(|| pinned(right).cmp(&pinned(left)))
             .then_with(|| right.score.total_cmp(&left.score))
             .then_with(|| place(left).cmp(&place(right)))
     });

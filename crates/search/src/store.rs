@@ -146,6 +146,11 @@ pub trait GenerationReader: Send + Sync {
     /// Symbols whose last name component equals `name` (exact case), by file and line.
     fn symbols_named(&self, name: &str) -> Result<Vec<Symbol>, StoreError>;
 
+    /// How many files define `name`, or some more: what [`GenerationReader::symbols_named`] would have to read.
+    fn files_defining(&self, name: &str) -> Result<usize, StoreError> {
+        Ok(self.symbols_named(name)?.len())
+    }
+
     /// Edges that start in this symbol, sorted by site then target.
     fn callees(&self, symbol_id: &str) -> Result<Vec<CallEdge>, StoreError>;
 

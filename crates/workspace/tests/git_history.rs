@@ -88,6 +88,22 @@ async fn only_what_is_newer_is_read_and_a_rewritten_branch_is_read_anew() {
     }
 }
 
+// However many commits there are, five hundred thousand too, no more are read than are asked for.
+#[tokio::test]
+async fn the_walk_ends_with_the_last_commit_that_is_asked_for() {
+    let fixture = fixture();
+    let root = fixture.root();
+    let first = fixture.commit("a.rs", "one");
+    for message in ["two", "three", "four", "five", "six"] {
+        fixture.commit("a.rs", message);
+    }
+    // What lies long before cannot even be read any more.
+    fs::remove_file(root.as_path().join(".git/objects").join(&first[..2]).join(&first[2..])).unwrap();
+    assert_eq!(shown(fixture.ask(&root, None, 2).await), "whole <six> a.rs <five> a.rs");
+    let all = fixture.ask(&root, None, 9).await;
+    assert!(matches!(all, Err(GitError::Failed { .. })), "a walk to the end would have failed: {all:?}");
+}
+
 #[tokio::test]
 async fn a_folder_of_a_repository_has_its_own_files_by_its_own_paths() {
     let fixture = fixture();

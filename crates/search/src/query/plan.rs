@@ -69,6 +69,8 @@ pub struct Plan {
     pub reference_seeking: bool,
     /// At most 8, for the evidence of single chunks.
     pub terms: Vec<Term>,
+    /// Names as typed, when nothing else is asked for: their definitions come first.
+    pub names: Vec<String>,
     /// How much that evidence weighs.
     pub lexical_weight: f64,
     /// Exact matches go first.
@@ -85,6 +87,8 @@ const STOPWORDS: &[&str] = &[
 ];
 
 const MAX_TERMS: usize = 8;
+/// More names than a person types to find one of them.
+const MAX_NAMES: usize = 3;
 /// So many words ask who uses something; more are a text that says "used" or "imported" in passing.
 const SHORT: usize = 6;
 /// More words than a person types to find one thing.
@@ -132,11 +136,21 @@ pub fn plan(text: &str) -> Plan {
         Intent::Uncertain => 0.60,
         Intent::Semantic => 0.0,
     };
+    let only_names = matches!(intent, Intent::Identifier | Intent::Uncertain) && !reference_seeking;
+    let is_name = |token: &&&str| {
+        token.chars().all(|c| c.is_alphanumeric() || "_.:#$".contains(c))
+            && token.chars().any(char::is_alphabetic)
+    };
+    let names = match only_names && tokens.len() <= MAX_NAMES {
+        true => tokens.iter().filter(is_name).map(|name| (*name).to_owned()).collect(),
+        false => Vec::new(),
+    };
     Plan {
         intent,
         confidence,
         reference_seeking,
         terms: lexical_terms(&tokens),
+        names,
         lexical_weight,
         pin_exact: intent != Intent::Semantic && !reference_seeking,
         dense: intent != Intent::Identifier,

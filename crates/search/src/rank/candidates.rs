@@ -26,6 +26,8 @@ pub(super) struct Candidate {
     pub(super) multiplier: f64,
     pub(super) exact: bool,
     pub(super) defines: bool,
+    /// A name that is asked for is defined in it.
+    pub(super) is_definition: bool,
     pub(super) score: f64,
     /// Its place in each pass, from 1.
     pub(super) ranks: Ranks,
@@ -41,6 +43,7 @@ impl Candidate {
             multiplier: 1.0,
             exact: false,
             defines: false,
+            is_definition: false,
             score: 0.0,
             ranks: Vec::new(),
         }

@@ -1,5 +1,7 @@
 //! What comes first, and why.
 
+mod odd;
+
 use std::collections::BTreeSet;
 
 use chartroom_protocol::index::{
@@ -115,6 +117,43 @@ fn the_definition_of_an_identifier_comes_first() {
         !found.iter().any(|result| result.starts_with("tests/") || result.starts_with("docs/")),
         "{found:?}"
     );
+}
+
+#[test]
+fn a_definition_comes_before_the_header_that_declares_it_and_the_tables_that_list_it() {
+    let body = "    robj *val = lookupKey(c->db, key);\n    if (val == NULL) { addReply(c, shared.czero); return; }\n";
+    let library = library(&[
+        ("src/server.h", "void expire_now(client *c);\nvoid expire_later(client *c);\n"),
+        ("src/commands.c", "struct command table[] = {\n    {\"expire_now\", expire_now, expire_now},\n};\n"),
+        ("src/expire_now.h", "#include \"server.h\"\n"),
+        (
+            "src/expire.c",
+            &format!("/* Keys that end. */\nvoid expire_now(client *c) {{\n{}}}\n", body.repeat(30)),
+        ),
+    ]);
+    for query in ["expire_now", "expire_now()", "server::expire_now"] {
+        let found = shown(&run(&library, &request(query)));
+        assert!(found[0].starts_with("src/expire.c function expire_now"), "{query}: {found:?}");
+    }
+}
+
+#[test]
+fn a_definition_is_found_among_many_uses() {
+    let uses: Vec<(String, String)> = (0..200)
+        .map(|at| {
+            (
+                format!("src/use{at}.py"),
+                format!("from stubs import mark_dirty\nmark_dirty({at})\nmark_dirty(dirty)\n"),
+            )
+        })
+        .collect();
+    let stubs: String = (0..60).map(|at| format!("def other_{at}(value): return value\n")).collect();
+    let stubs = format!("{stubs}def mark_dirty(value): return value\n{stubs}");
+    let mut files: Vec<(&str, &str)> =
+        uses.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    files.push(("src/stubs.py", &stubs));
+    let found = shown(&run(&library(&files), &request("mark_dirty")));
+    assert!(found[0].starts_with("src/stubs.py"), "{found:?}");
 }
 
 #[test]

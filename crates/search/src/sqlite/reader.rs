@@ -232,6 +232,12 @@ impl GenerationReader for Reader {
         Ok(found)
     }
 
+    fn files_defining(&self, name: &str) -> Result<usize, StoreError> {
+        let hash = row::name_hash(name);
+        let files = self.memory.files.values();
+        Ok(files.filter(|entry| entry.keys.defined.binary_search(&hash).is_ok()).count())
+    }
+
     fn callees(&self, symbol_id: &str) -> Result<Vec<CallEdge>, StoreError> {
         self.callees_of(symbol_id)
     }

@@ -61,8 +61,9 @@ static LANGUAGES: [Entry; 49] = [
     parsed("python", &["py", "pyi"], &python::GRAMMAR),
     parsed("go", &["go"], &go::GRAMMAR),
     parsed("java", &["java"], &java::GRAMMAR),
-    parsed("c", &["c"], &c::GRAMMAR),
-    parsed("cpp", &["cpp", "cc", "cxx", "hpp", "hh", "hxx", "h", "ipp"], &cpp::GRAMMAR),
+    // A grammar of yacc or lex holds C, and parts that are skipped as errors.
+    parsed("c", &["c", "y", "l"], &c::GRAMMAR),
+    parsed("cpp", &["cpp", "cc", "cxx", "hpp", "hh", "hxx", "h", "ipp", "yy"], &cpp::GRAMMAR),
     parsed("csharp", &["cs"], &c_sharp::GRAMMAR),
     parsed("ruby", &["rb", "rake", "gemspec"], &ruby::GRAMMAR),
     parsed("php", &["php"], &php::GRAMMAR),
