@@ -85,7 +85,22 @@ fn is_test_name(path: &str) -> bool {
 
 /// Says whether a file holds a program, and not prose, data or style.
 pub fn is_source(path: &str) -> bool {
-    let other = ["markdown", "rst", "asciidoc", "text", "jupyter", "html", "css", "toml", "yaml"];
+    let other = [
+        "markdown",
+        "rst",
+        "asciidoc",
+        "text",
+        "jupyter",
+        "html",
+        "css",
+        "toml",
+        "yaml",
+        "cmake",
+        "dockerfile",
+        "go-module",
+        "npm-package",
+        "makefile",
+    ];
     Language::of(Path::new(path)).is_some_and(|language| !other.contains(&language.name()))
 }
 

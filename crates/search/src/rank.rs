@@ -13,6 +13,7 @@ mod evidence;
 mod files;
 mod filter;
 mod group;
+mod mentioned;
 mod noise;
 mod study;
 
@@ -34,7 +35,7 @@ use definitions::Definitions;
 use filter::{Filter, Removed};
 
 pub use channel::{Channel, ChannelWeights, N_CHANNELS};
-pub use study::{StudiedFile, rankings, study};
+pub use study::{StudiedFile, rankings_without, study};
 
 /// The most candidates that are looked at.
 const MAX_CANDIDATES: usize = 80;

@@ -19,7 +19,7 @@ pub use data::{
     Symbol,
 };
 pub use error::{ProbeError, StoreError};
-pub use words::{ChunkWords, PathKind, WordCounts, WordTable};
+pub use words::{ChunkWords, FileName, PathKind, WordCounts, WordTable};
 
 /// Where generations live. One instance per process and data folder (or server).
 ///

@@ -4,7 +4,8 @@ use chartroom_search::store::{LexicalField, StoreError, WordCounts, WordTable};
 
 pub(crate) struct NoWords;
 
-static EMPTY: WordTable = WordTable { paths: Vec::new(), kinds: Vec::new(), chunks: Vec::new() };
+static EMPTY: WordTable =
+    WordTable { paths: Vec::new(), kinds: Vec::new(), names: Vec::new(), chunks: Vec::new() };
 
 impl WordCounts for NoWords {
     fn table(&self) -> &WordTable {

@@ -18,7 +18,7 @@ use crate::embed::Embedder;
 use crate::history::{History, HistoryWords};
 use crate::parser::Parser;
 use crate::paths::is_searched;
-use crate::rank::{self, Channel, ChannelWeights};
+use crate::rank::{self, Channel};
 use crate::request::{SearchError, SearchRequest};
 use crate::store::{GenerationReader, StoreError};
 use crate::symbols::Language;
@@ -250,8 +250,7 @@ impl Asker<'_> {
             (self.each)(answer(name, files, began.elapsed().as_secs_f64() * 1000.0, None));
         }
         if self.options.ablation && of_rows {
-            let without = Channel::ALL.map(|channel| ChannelWeights::TEXT.with(channel, 0.0));
-            let ranked = rank::rankings(reader, &request, &without, DEPTH)?;
+            let ranked = rank::rankings_without(reader, &request, &Channel::ALL, DEPTH)?;
             for (channel, files) in Channel::ALL.iter().zip(ranked) {
                 (self.each)(answer(&format!("without {}", channel.name()), files, 0.0, None));
             }

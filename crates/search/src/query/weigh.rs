@@ -16,6 +16,9 @@ const OTHER: f32 = 0.748;
 const OPENING_CHARS: usize = 600;
 /// Of a very long text the words that say most are asked for.
 const MAX_WORDS: usize = 320;
+/// So many names of modules are looked at, each of so many parts.
+const MAX_MODULES: usize = 300;
+const MODULE_PARTS: std::ops::RangeInclusive<usize> = 2..=12;
 
 static ISSUE_WORDS: LazyLock<HashMap<&'static str, f32>> = LazyLock::new(|| {
     let lines = include_str!("issue_words.txt").lines().filter(|line| !line.starts_with('#'));
@@ -31,6 +34,8 @@ pub type Weights = BTreeMap<String, f32>;
 /// A query whose words are weighed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WeighedQuery {
+    /// How many words it has, separated by space.
+    pub n_tokens: usize,
     /// All of it.
     pub words: Weights,
     /// Its first line.
@@ -41,6 +46,8 @@ pub struct WeighedQuery {
     pub stems: Weights,
     /// Paths and file names that it mentions, in order, with `/`.
     pub paths: Vec<String>,
+    /// Names of modules that it mentions, each in its parts, in lower case.
+    pub modules: Vec<Vec<String>>,
 }
 
 /// Weighs a query. `title` is its first line.
@@ -80,7 +87,8 @@ pub fn weigh(title: &str, text: &str) -> WeighedQuery {
     }
     let paths = mentioned_paths(&text);
     let (words, stems) = (heaviest(weights), heaviest(stems));
-    WeighedQuery { words, title, opening, stems, paths }
+    let n_tokens = text.split_whitespace().count();
+    WeighedQuery { n_tokens, words, title, opening, stems, paths, modules: modules_of(&text) }
 }
 
 #[derive(Default)]
@@ -195,6 +203,22 @@ fn mentioned_paths(text: &str) -> Vec<String> {
     paths
 }
 
+/// Names of modules in a text, in lower case, each once.
+pub fn modules_of(text: &str) -> Vec<Vec<String>> {
+    let mut modules: Vec<Vec<String>> = Vec::new();
+    for token in text.split(|c: char| !(c.is_alphanumeric() || "_.:/\\-".contains(c))) {
+        let parts: Vec<String> = token
+            .split(['.', ':', '/', '\\'])
+            .filter(|part| !part.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        if MODULE_PARTS.contains(&parts.len()) && modules.len() < MAX_MODULES && !modules.contains(&parts) {
+            modules.push(parts);
+        }
+    }
+    modules
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,10 +259,12 @@ mod tests {
 
     #[test]
     fn any_text_is_weighed() {
+        let (words, modules) = ("word ".repeat(9000), "a.b ".repeat(9000) + &"c.".repeat(9000));
         for text in
-            ["", "<!-- never ends", "http", "https://", "`", "```", "中文 查询", &"word ".repeat(9000)]
+            ["", "<!-- never ends", "http", "https://", "`", "```", "中文 查询", "...::", &words, &modules]
         {
-            assert!(weigh("", text).words.len() <= MAX_WORDS);
+            let query = weigh("", text);
+            assert!(query.words.len() <= MAX_WORDS && query.modules.len() <= MAX_MODULES);
         }
     }
 }

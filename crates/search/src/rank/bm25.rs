@@ -1,9 +1,9 @@
 //! BM25 over views of the same words: chunks, whole files, paths, the names that files define.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::query::weigh::{WeighedQuery, Weights};
-use crate::store::{LexicalField, StoreError, WordCounts};
+use crate::store::{FileName, LexicalField, StoreError, WordCounts, WordTable};
 
 const K1: f32 = 1.2;
 /// A word of the path counts as often in each chunk of the file.
@@ -205,6 +205,31 @@ fn by_stems(
         in_files.clear();
     }
     Ok((chunks.scores, files.scores))
+}
+
+/// The stems of the whole query in the name of each file.
+pub(super) fn file_names(table: &WordTable, takes_part: &[bool], stems: &Weights) -> Vec<f32> {
+    let mut found: HashMap<u64, Vec<(u32, f32)>> =
+        stems.keys().map(|stem| (FileName::hash_of(stem), Vec::new())).collect();
+    let mut lengths = vec![-1.0; table.names.len()];
+    for ((number, name), takes) in (0u32..).zip(&table.names).zip(takes_part) {
+        if !takes {
+            continue;
+        }
+        lengths[number as usize] = name.stems.len() as f32;
+        for stem in &name.stems {
+            let Some(files) = found.get_mut(stem) else { continue };
+            match files.last_mut() {
+                Some((last, times)) if *last == number => *times += 1.0,
+                _ => files.push((number, 1.0)),
+            }
+        }
+    }
+    let mut names = View::new(lengths, 0.5);
+    for (stem, weight) in stems {
+        names.add(*weight, found.get(&FileName::hash_of(stem)).map_or(&[], Vec::as_slice));
+    }
+    names.scores
 }
 
 /// How often a word stands in each document that has it.

@@ -1,5 +1,10 @@
 //! The scores that a file has for a text, by name, and what each weighs.
 
+use crate::query::weigh::WeighedQuery;
+
+/// A query of so many words is a line, not a text.
+const SHORT_TOKENS: usize = 30;
+
 /// One way of saying how well a file fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
@@ -11,8 +16,12 @@ pub enum Channel {
     Title,
     /// Its path.
     Paths,
-    /// Whether the text names it.
+    /// The stems of its name.
+    FileNames,
+    /// Whether the text names its path.
     Mentioned,
+    /// Whether the text names it as a module: `net.http.client`.
+    Modules,
     /// The names that it defines, asked with the beginning.
     Names,
     /// As `Chunks`, by stems.
@@ -30,7 +39,7 @@ pub enum Channel {
 }
 
 /// How many there are.
-pub const N_CHANNELS: usize = 12;
+pub const N_CHANNELS: usize = 14;
 
 impl Channel {
     /// Every channel, in the order of their numbers.
@@ -39,7 +48,9 @@ impl Channel {
         Self::Files,
         Self::Title,
         Self::Paths,
+        Self::FileNames,
         Self::Mentioned,
+        Self::Modules,
         Self::Names,
         Self::StemChunks,
         Self::StemFiles,
@@ -56,7 +67,9 @@ impl Channel {
             Self::Files => "files",
             Self::Title => "title",
             Self::Paths => "paths",
+            Self::FileNames => "file names",
             Self::Mentioned => "mentioned",
+            Self::Modules => "modules",
             Self::Names => "names",
             Self::StemChunks => "stem chunks",
             Self::StemFiles => "stem files",
@@ -73,8 +86,16 @@ impl Channel {
 pub struct ChannelWeights([f32; N_CHANNELS]);
 
 impl ChannelWeights {
-    /// For a text: every channel the same.
-    pub const TEXT: Self = Self([1.0; N_CHANNELS]);
+    /// For a text: every channel the same, but for what a path's own words say already, and for modules, which are few.
+    pub const TEXT: Self = Self([1.0; N_CHANNELS]).with(Channel::FileNames, 0.0).with(Channel::Modules, 0.5);
+
+    /// For a line of words: each of them is in some path, so that paths say less.
+    pub const SHORT: Self = Self::TEXT.with(Channel::Paths, 0.25).with(Channel::FileNames, 0.25);
+
+    /// What a query asks for.
+    pub fn of_query(query: &WeighedQuery) -> Self {
+        if query.n_tokens <= SHORT_TOKENS { Self::SHORT } else { Self::TEXT }
+    }
 
     /// What this channel weighs.
     pub fn of(&self, channel: Channel) -> f32 {
@@ -82,7 +103,7 @@ impl ChannelWeights {
     }
 
     /// The same with another weight for one channel.
-    pub fn with(mut self, channel: Channel, weight: f32) -> Self {
+    pub const fn with(mut self, channel: Channel, weight: f32) -> Self {
         self.0[channel as usize] = weight;
         self
     }

@@ -4,11 +4,11 @@
 
 use std::collections::HashMap;
 
-use super::bm25;
 use super::channel::{Channel, ChannelWeights, N_CHANNELS};
+use super::{bm25, mentioned};
 use crate::history::HistoryWords;
 use crate::query::weigh::WeighedQuery;
-use crate::store::{StoreError, WordCounts};
+use crate::store::{PathKind, StoreError, WordCounts};
 
 /// A file's score in the chunk views is the mean of so many of its best chunks.
 const BEST_CHUNKS: usize = 3;
@@ -40,7 +40,8 @@ pub(super) fn scored(
     near: Vec<f32>,
     history: Option<&HistoryWords>,
 ) -> Result<Scored, StoreError> {
-    let paths = &counts.table().paths;
+    let table = counts.table();
+    let paths = &table.paths;
     let scores = bm25::scores(counts, takes_part, query)?;
     let best = best_chunks(counts, &scores.chunks);
     let of_history = |found: HashMap<&str, f32>| {
@@ -51,12 +52,16 @@ pub(super) fn scored(
         paths.iter().zip(takes_part).map(score).collect()
     };
     let mut channels: [Vec<f32>; N_CHANNELS] = std::array::from_fn(|_| Vec::new());
-    let mut set = |channel: Channel, scores: Vec<f32>| channels[channel as usize] = normalised(scores);
+    let mut set = |channel: Channel, scores: Vec<f32>| {
+        channels[channel as usize] = beside_the_best(scores, &table.kinds);
+    };
     set(Channel::Chunks, means(&best));
     set(Channel::Files, scores.files);
     set(Channel::Title, means(&best_chunks(counts, &scores.title_chunks)));
     set(Channel::Paths, scores.paths);
-    set(Channel::Mentioned, mentioned(&query.paths, paths, takes_part));
+    set(Channel::FileNames, bm25::file_names(table, takes_part, &query.stems));
+    set(Channel::Mentioned, mentioned::by_path(&query.paths, table, takes_part));
+    set(Channel::Modules, mentioned::by_module(&query.modules, table, takes_part));
     set(Channel::Names, scores.names);
     set(Channel::StemChunks, means(&best_chunks(counts, &scores.stem_chunks)));
     set(Channel::StemFiles, scores.stem_files);
@@ -133,33 +138,21 @@ fn means(best: &[Vec<(u32, f32)>]) -> Vec<f32> {
         .collect()
 }
 
+/// Each score divided by the best of the files that are meant as a rule: an example that says everything at once does not
+/// make all others small.
+fn beside_the_best(scores: Vec<f32>, kinds: &[PathKind]) -> Vec<f32> {
+    let of_meant = scores.iter().zip(kinds).filter(|(_, kind)| kind.standing >= 1.0);
+    let best = of_meant.map(|(score, _)| *score).fold(0.0_f32, f32::max);
+    match best > 0.0 {
+        true => scores.into_iter().map(|score| (score / best).min(1.0)).collect(),
+        false => normalised(scores),
+    }
+}
+
 fn normalised(mut scores: Vec<f32>) -> Vec<f32> {
     let best = scores.iter().copied().fold(0.0_f32, f32::max);
     if best > 0.0 {
         scores.iter_mut().for_each(|score| *score /= best);
-    }
-    scores
-}
-
-/// Files that the text names: those that share the longest end with a mentioned path, the first mentioned best.
-fn mentioned(paths: &[String], files: &[String], takes_part: &[bool]) -> Vec<f32> {
-    let mut scores = vec![0.0_f32; files.len()];
-    let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (at, path) in files.iter().enumerate().filter(|(at, _)| takes_part[*at]) {
-        by_name.entry(path.rsplit('/').next().unwrap_or(path)).or_default().push(at);
-    }
-    let mut order = 0.0;
-    for path in paths {
-        let Some(same_name) = by_name.get(path.rsplit('/').next().unwrap_or(path)) else { continue };
-        let shared = |file: &usize| {
-            let (left, right) = (path.rsplit('/'), files[*file].rsplit('/'));
-            left.zip(right).take_while(|(left, right)| left == right).count()
-        };
-        let longest = same_name.iter().map(shared).max().unwrap_or(0);
-        order += 1.0;
-        for file in same_name.iter().filter(|file| shared(file) == longest) {
-            scores[*file] = scores[*file].max(1.0 / order);
-        }
     }
     scores
 }

@@ -1,10 +1,10 @@
 //! Every file's scores for a text, channel by channel: what weights are chosen from.
 
-use super::channel::{ChannelWeights, N_CHANNELS};
+use super::channel::{Channel, ChannelWeights, N_CHANNELS};
 use super::filter::Filter;
 use super::{files, title};
 use crate::query::operators;
-use crate::query::weigh::weigh;
+use crate::query::weigh::{WeighedQuery, weigh};
 use crate::request::{SearchError, SearchRequest};
 use crate::store::{GenerationReader, PathKind, WordCounts};
 
@@ -19,23 +19,27 @@ pub struct StudiedFile {
     pub channels: [f32; N_CHANNELS],
 }
 
-/// The files in the order of each of several weights, at most `limit`.
-pub fn rankings(
+/// The files in the order that they would have without each channel, at most `limit`.
+pub fn rankings_without(
     reader: &dyn GenerationReader,
     request: &SearchRequest,
-    weights: &[ChannelWeights],
+    channels: &[Channel],
     limit: usize,
 ) -> Result<Vec<Vec<String>>, SearchError> {
-    let (counts, scored) = scores(reader, request)?;
+    let (counts, query, scored) = scores(reader, request)?;
+    let weights = ChannelWeights::of_query(&query);
     let path = |file: &files::RankedFile| counts.table().paths[file.file as usize].clone();
-    let ranked = |weights| files::ranked(&*counts, &scored, weights, limit).iter().map(path).collect();
-    Ok(weights.iter().map(ranked).collect())
+    let without = |channel: &Channel| {
+        let weights = weights.with(*channel, 0.0);
+        files::ranked(&*counts, &scored, &weights, limit).iter().map(path).collect()
+    };
+    Ok(channels.iter().map(without).collect())
 }
 
 fn scores(
     reader: &dyn GenerationReader,
     request: &SearchRequest,
-) -> Result<(Box<dyn WordCounts>, files::Scored), SearchError> {
+) -> Result<(Box<dyn WordCounts>, WeighedQuery, files::Scored), SearchError> {
     let parsed = operators::parse(&request.query);
     let (filter, _) = Filter::new(request, &parsed.operators);
     let query = weigh(&title(&request.query), &parsed.text);
@@ -44,7 +48,7 @@ fn scores(
     let allows = |(path, kind): (&String, &PathKind)| filter.allows_path(path, kind.category);
     let takes_part: Vec<bool> = table.paths.iter().zip(&table.kinds).map(allows).collect();
     let scored = files::scored(&*counts, &query, &takes_part, Vec::new(), request.history.as_deref())?;
-    Ok((counts, scored))
+    Ok((counts, query, scored))
 }
 
 /// The files that have any score.
@@ -52,7 +56,7 @@ pub fn study(
     reader: &dyn GenerationReader,
     request: &SearchRequest,
 ) -> Result<Vec<StudiedFile>, SearchError> {
-    let (counts, scored) = scores(reader, request)?;
+    let (counts, _, scored) = scores(reader, request)?;
     let paths = &counts.table().paths;
     let of = |at: usize| -> [f32; N_CHANNELS] {
         std::array::from_fn(|channel| scored.channels[channel].get(at).copied().unwrap_or_default())

@@ -8,7 +8,7 @@ use tantivy::{DocSet as _, Searcher, TERMINATED, Term};
 
 use super::lexical::{Fields, lexical_error, split_place};
 use super::memory::Memory;
-use crate::store::{ChunkWords, LexicalField, PathKind, StoreError, WordCounts, WordTable};
+use crate::store::{ChunkWords, FileName, LexicalField, PathKind, StoreError, WordCounts, WordTable};
 
 /// The numbers of a snapshot; made once for each.
 pub(super) struct Numbers {
@@ -35,6 +35,7 @@ impl Numbers {
                 let file = entry.map(|entry| {
                     *files.entry(id).or_insert_with(|| {
                         numbers.table.kinds.push(PathKind::of(&entry.path));
+                        numbers.table.names.push(FileName::of(&entry.path));
                         numbers.table.paths.push(entry.path.clone());
                         u32::try_from(numbers.table.paths.len() - 1).unwrap_or(u32::MAX)
                     })
