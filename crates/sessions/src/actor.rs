@@ -157,6 +157,8 @@ pub(crate) struct Actor {
     open_items: Vec<Upsert>,
     queue: VecDeque<StoredMessage>,
     delivery: Delivery,
+    /// The turn of a message with which the session's title and last activity were kept.
+    noted: Option<TurnId>,
     /// Whether the agent ever ended a turn here, or came with a history. Before that it need not have kept the
     /// conversation: Claude writes its file some time after its first words.
     kept: bool,

@@ -41,8 +41,13 @@ impl Actor {
             queued_at: self.clock.now().iso(),
         };
         let turn_id = message.turn_id.clone();
-        self.store.push_message(&self.session.session_id, message.clone()).await.map_err(internal)?;
         let goes_first = self.is_kept_back();
+        let is_next = !goes_first && self.queue.is_empty() && self.can_deliver();
+        // What its delivery would note a moment later goes to the disk with it.
+        let change = is_next.then(|| self.change_of(&message));
+        let session_id = &self.session.session_id;
+        self.store.push_message(session_id, message.clone(), change).await.map_err(internal)?;
+        self.noted = is_next.then(|| turn_id.clone());
         let goes_at_once = match goes_first {
             true => {
                 self.go_on_after_stop().await;
@@ -50,9 +55,8 @@ impl Actor {
                 self.can_deliver()
             }
             false => {
-                let goes_at_once = self.queue.is_empty() && self.can_deliver();
                 self.queue.push_back(message);
-                goes_at_once
+                is_next
             }
         };
         self.held = None;
@@ -99,6 +103,13 @@ impl Actor {
             tracing::warn!(session = %self.session.session_id, "that the queue goes on is not kept: {error}");
         }
         self.held.take_if(|held| held == KEPT_BACK);
+    }
+
+    /// What a message that is given to the agent changes of the session.
+    fn change_of(&self, message: &StoredMessage) -> SessionChange {
+        let named = self.session.title.clone().unwrap_or_else(|| title(&message.params.message));
+        let last_activity = Some(message.queued_at.clone());
+        SessionChange { title: Some(named), last_activity, ..SessionChange::default() }
     }
 
     fn can_deliver(&self) -> bool {
@@ -209,13 +220,13 @@ impl Actor {
 
     /// The agent has the message, or will not have it.
     pub(super) async fn delivered(&mut self, turn_id: TurnId, result: Result<(), ProviderError>) {
-        let change = SessionChange {
-            title: self.session.title.clone(),
-            last_activity: Some(self.clock.now().iso()),
-            ..SessionChange::default()
-        };
-        if let Err(error) = self.change_session(change).await {
-            tracing::warn!(session = %self.session.session_id, "the session's last activity is not kept: {error}");
+        if self.noted.take().as_ref() != Some(&turn_id) {
+            let title = self.session.title.clone();
+            let last_activity = Some(self.clock.now().iso());
+            let change = SessionChange { title, last_activity, ..SessionChange::default() };
+            if let Err(error) = self.change_session(change).await {
+                tracing::warn!(session = %self.session.session_id, "the session's last activity is not kept: {error}");
+            }
         }
         let Err(error) = result else {
             self.delivery.confirm();

@@ -94,6 +94,7 @@ impl Actor {
             open_items: open.items,
             queue,
             delivery,
+            noted: None,
             kept: open.kept,
             questions: questions
                 .into_iter()

@@ -1,8 +1,11 @@
 //! What the journal has of a conversation, to be compared with an agent's own history.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use chartroom_protocol::ids::{ItemId, SessionId, TurnId};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::journal::seq_column;
 use super::{Durability, Store, StoreError, sessions};
@@ -62,30 +65,51 @@ impl Store {
         let session_id = session_id.clone();
         self.read(move |connection| {
             let key = sessions::key(connection, &session_id)?;
+            // What a row says is read here: SQLite would read the whole text anew for each question about it.
             let mut statement = connection.prepare_cached(
-                "SELECT json_extract(json, '$.turnId'), json_extract(json, '$.origin'), \
-                 json_extract(json, '$.content') FROM journal \
-                 WHERE session = ?1 AND seq < ?2 AND kind = 'upsert' AND json_extract(json, '$.type') = 'message' \
-                 AND json_extract(json, '$.parentCallId') IS NULL \
+                "SELECT json FROM journal WHERE session = ?1 AND seq < ?2 AND kind = 'upsert' \
                  AND NOT EXISTS (SELECT 1 FROM journal AS later WHERE later.session = journal.session \
                  AND later.item_id = journal.item_id AND later.seq > journal.seq) ORDER BY first_seq",
             )?;
             let mut turns: Vec<SaidTurn> = Vec::new();
             let mut found = statement.query(rusqlite::params![key, seq_column(before)])?;
             while let Some(row) = found.next()? {
-                let content: String = row.get(2)?;
-                match (row.get_ref(1)?.as_str(), turns.last_mut()) {
-                    (Ok("user"), _) => turns.push(SaidTurn {
-                        turn_id: TurnId(row.get(0)?),
-                        message: content,
+                let Some(said) = Said::read(row.get_ref(0)?.as_str().unwrap_or_default()) else { continue };
+                match (&*said.origin, turns.last_mut()) {
+                    ("user", _) => turns.push(SaidTurn {
+                        turn_id: TurnId(said.turn_id.into_owned()),
+                        message: said.content.into_owned(),
                         answer: String::new(),
                     }),
-                    (Ok("agent"), Some(turn)) => turn.answer = content,
+                    ("agent", Some(turn)) => turn.answer = said.content.into_owned(),
                     _ => {}
                 }
             }
             Ok(turns)
         })
         .await
+    }
+}
+
+/// What somebody said in a conversation.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Said<'a> {
+    #[serde(borrow)]
+    turn_id: Cow<'a, str>,
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(default, borrow)]
+    origin: Cow<'a, str>,
+    #[serde(default, borrow)]
+    content: Cow<'a, str>,
+    parent_call_id: Option<IgnoredAny>,
+}
+
+impl<'a> Said<'a> {
+    /// Reads a row of the journal; `None` when it is no message, or a subagent's.
+    fn read(json: &'a str) -> Option<Self> {
+        let said: Self = serde_json::from_str(json).ok()?;
+        (said.kind == "message" && said.parent_call_id.is_none()).then_some(said)
     }
 }

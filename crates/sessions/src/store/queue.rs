@@ -4,7 +4,7 @@ use chartroom_protocol::ids::{QueuedId, SessionId, TurnId};
 use chartroom_protocol::session::SendParams;
 use rusqlite::{Connection, Row, params};
 
-use super::{Durability, Store, StoreError, from_json, sessions, to_json};
+use super::{Durability, SessionChange, Store, StoreError, from_json, sessions, to_json};
 
 /// An accepted message. It stays here until the agent has taken it, so that no death of ours loses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,14 +20,18 @@ pub struct StoredMessage {
 }
 
 impl Store {
-    /// Adds a message at the end; it is on the disk when this returns.
+    /// Adds a message at the end, with what it changes of its session; both are on the disk when this returns.
     pub async fn push_message(
         &self,
         session_id: &SessionId,
         message: StoredMessage,
+        change: Option<SessionChange>,
     ) -> Result<(), StoreError> {
         let session_id = session_id.clone();
         self.write(Durability::Disk, move |connection| {
+            if let Some(change) = &change {
+                sessions::write_change(connection, &session_id, change)?;
+            }
             let key = sessions::key(connection, &session_id)?;
             connection
                 .prepare_cached(

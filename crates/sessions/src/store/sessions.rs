@@ -121,28 +121,8 @@ impl Store {
         change: SessionChange,
     ) -> Result<(), StoreError> {
         let session_id = session_id.clone();
-        self.write(Durability::Process, move |connection| {
-            connection
-                .prepare_cached(
-                    "UPDATE sessions SET title = coalesce(?2, title), model = coalesce(?3, model), \
-                 mode = coalesce(?4, mode), last_activity = coalesce(?5, last_activity), \
-                 archived = coalesce(?6, archived), killed = coalesce(?7, killed), \
-                 provider_options = coalesce(?8, provider_options), held = coalesce(?9, held) WHERE session_id = ?1",
-                )?
-                .execute(params![
-                    session_id.as_str(),
-                    change.title,
-                    change.model,
-                    change.mode,
-                    change.last_activity,
-                    change.archived,
-                    change.killed,
-                    change.provider_options.as_ref().map(to_json),
-                    change.held,
-                ])?;
-            Ok(())
-        })
-        .await
+        self.write(Durability::Process, move |connection| write_change(connection, &session_id, &change))
+            .await
     }
 }
 
@@ -157,6 +137,33 @@ impl Store {
             Ok(())
         });
     }
+}
+
+/// Writes what is set of a change, and leaves the rest alone.
+pub(super) fn write_change(
+    connection: &Connection,
+    session_id: &SessionId,
+    change: &SessionChange,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "UPDATE sessions SET title = coalesce(?2, title), model = coalesce(?3, model), \
+             mode = coalesce(?4, mode), last_activity = coalesce(?5, last_activity), \
+             archived = coalesce(?6, archived), killed = coalesce(?7, killed), \
+             provider_options = coalesce(?8, provider_options), held = coalesce(?9, held) WHERE session_id = ?1",
+        )?
+        .execute(params![
+            session_id.as_str(),
+            change.title,
+            change.model,
+            change.mode,
+            change.last_activity,
+            change.archived,
+            change.killed,
+            change.provider_options.as_ref().map(to_json),
+            change.held,
+        ])?;
+    Ok(())
 }
 
 /// Returns the short key that the other tables use for a session.

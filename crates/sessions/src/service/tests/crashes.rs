@@ -153,7 +153,7 @@ async fn a_message_that_the_agent_had_taken_is_not_delivered_twice_after_a_resta
             _ => false,
         })
         .await;
-    world.service.store().push_message(&session_id, message).await.unwrap();
+    world.service.store().push_message(&session_id, message, None).await.unwrap();
     drop(reader);
     let world = world.restart().await;
     assert_eq!(world.service.queue(&session_id).await.unwrap().messages, []);

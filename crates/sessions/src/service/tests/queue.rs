@@ -355,3 +355,14 @@ async fn with_nothing_waiting_there_is_nothing_to_keep_back() {
     world.service.change_queue(&session_id, QueueParams::Remove { queued_id }).await.unwrap();
     assert!(!world.send(&session_id, "work").await.queued, "what is gone holds nothing");
 }
+
+#[tokio::test]
+async fn a_message_that_goes_at_once_names_its_session_before_it_is_answered() {
+    let world = World::new().await;
+    let session_id = world.create().await;
+    // The agent never confirms it.
+    world.fake.behave(|behaviour| behaviour.takes_in_silence = true);
+    assert!(!world.send(&session_id, "fix the build").await.queued);
+    let kept = world.service.store().session(&session_id).await.unwrap().unwrap();
+    assert_eq!(kept.title.as_deref(), Some("fix the build"));
+}
