@@ -47,17 +47,19 @@ fn comes_from_a_child(gate: &SpawnGate, peer: SocketAddr, local: SocketAddr) -> 
         return false;
     }
     match holder(peer, local) {
-        Holder::Process(pid) => {
-            let started = process::start_time(pid);
-            let is_childs = gate.child_above(pid).is_some() || has_mark(pid);
-            // One that ended while it was looked at may have been anybody's.
-            is_childs || started.is_none() || process::start_time(pid) != started
-        }
+        Holder::Process(pid) => is_or_may_have_been(pid, || gate.child_above(pid).is_some() || has_mark(pid)),
         Holder::Gone => true,
         // A process that hides itself, as a daemon of the system's does: it is not a child's if all of those can be seen.
         Holder::Unseen => gate.below_children().into_iter().any(hides_itself),
         Holder::Unknown => false,
     }
+}
+
+/// Whether a process is what `look` looks for, or ended while it was looked at: then it may have been anybody's, and its
+/// number another's.
+fn is_or_may_have_been(pid: u32, look: impl FnOnce() -> bool) -> bool {
+    let started = process::start_time(pid);
+    look() || started.is_none() || process::start_time(pid) != started
 }
 
 /// Whether an address is this machine's: nobody can listen on another's.
@@ -169,6 +171,27 @@ mod tests {
             drop(client);
             assert_eq!(holder(peer, local), Holder::Gone, "{address}");
         }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "any process will do, and no gate is asked for it")]
+    fn a_process_that_ends_while_it_is_looked_at_is_refused() {
+        let mut process =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let pid = process.id();
+        // It lives through the look, which says what it is.
+        assert!(!is_or_may_have_been(pid, || false));
+        assert!(is_or_may_have_been(pid, || true));
+        let ends = || {
+            process.kill().unwrap();
+            process.wait().unwrap();
+            // What is gone has no child of ours above it and no mark.
+            assert!(!has_mark(pid));
+            false
+        };
+        assert!(is_or_may_have_been(pid, ends));
+        // And one that was gone before the look: no process has this number.
+        assert!(is_or_may_have_been(u32::MAX, || false));
     }
 
     #[test]
