@@ -88,8 +88,8 @@ impl App {
         }
         // The keeper is this program too, which a test that holds the app in its own process must name.
         let program = keeper.program.clone();
-        let bridges = gate::bridges(data.path(), &config.sandbox);
-        let gate = gate::with_keeper(keeper, trust, data.path(), (&config.sandbox, bridges.clone()));
+        let confined_bridges = gate::bridges(data.path(), &config.sandbox);
+        let gate = gate::with_keeper(keeper, trust, data.path(), (&config.sandbox, confined_bridges.clone()));
         for note in &notes {
             tracing::warn!("{note}");
         }
@@ -103,7 +103,8 @@ impl App {
             program,
             environment: agent_tools::environment(&data),
             gate: gate.clone(),
-            bridges,
+            bridges: bridge::folder_within(data.path()).ok(),
+            confined_bridges,
         };
         Ok(Self {
             inner: Arc::new(Inner {

@@ -67,6 +67,18 @@ async fn create_send_and_stream_with_thinking() {
     server.stop().await;
 }
 
+#[tokio::test]
+async fn our_tools_that_edit_are_at_the_end_of_a_socket() {
+    let place = Place::new().await;
+    let server = Server::start(&place).await;
+    let mut browser = server.create("codex", FULL_ACCESS).await;
+    let call = json!({ "filePath": "made.txt", "content": "made by our tool\n" });
+    browser.send(&server, &format!("[[tool:mcp__chartroom/write_file:{call}]]")).await;
+    browser.until_idle().await;
+    assert_eq!(place.project.read("made.txt"), "made by our tool\n");
+    server.stop().await;
+}
+
 // TC-8.2b, TC-7.1c
 #[tokio::test]
 async fn tools_with_permission_and_parallel() {

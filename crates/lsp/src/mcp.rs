@@ -61,12 +61,7 @@ impl Consent for AtTheClient {
             if self.0.peer_info().is_none_or(|client| client.capabilities.elicitation.is_none()) {
                 return Err("this client cannot ask them".to_owned());
             }
-            let params = ElicitRequestParams::FormElicitationParams {
-                meta: None,
-                message: question.to_owned(),
-                requested_schema: ElicitationSchema::new(BTreeMap::new()),
-            };
-            match self.0.send_request(ServerRequest::ElicitRequest(ElicitRequest::new(params))).await {
+            match self.0.send_request(ServerRequest::ElicitRequest(elicitation(question))).await {
                 Ok(ClientResult::ElicitResult(result)) if result.action == ElicitationAction::Accept => {
                     Ok(())
                 }
@@ -76,6 +71,19 @@ impl Consent for AtTheClient {
         }
         .boxed()
     }
+}
+
+/// Returns the method and the parameters with which a client is asked to ask its person.
+pub fn asking(question: &str) -> Value {
+    json!(elicitation(question))
+}
+
+fn elicitation(question: &str) -> ElicitRequest {
+    ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: question.to_owned(),
+        requested_schema: ElicitationSchema::new(BTreeMap::new()),
+    })
 }
 
 /// Speaks MCP for a set of tools. Cheap to clone.
@@ -100,6 +108,11 @@ impl<T: Tools> ToolServer<T> {
     /// Answers one JSON-RPC message of a client that needs no connection; nothing for a notification. Any order of
     /// messages will do, and `initialize` may come again.
     pub async fn answer(&self, message: Value) -> Option<Value> {
+        self.answer_asking(message, &NobodyToAsk).await
+    }
+
+    /// The same for a client that may have a person who can be asked.
+    pub async fn answer_asking(&self, message: Value, consent: &dyn Consent) -> Option<Value> {
         let params = message.get("params").cloned().unwrap_or_default();
         let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
         if method == "notifications/cancelled" {
@@ -118,7 +131,7 @@ impl<T: Tools> ToolServer<T> {
             "ping" => Ok(json!({})),
             "tools/list" => Ok(json!(self.list().await)),
             "tools/call" => match serde_json::from_value(params) {
-                Ok(request) => self.call_as(&id, request).await.map(|result| json!(result)),
+                Ok(request) => self.call_as(&id, request, consent).await.map(|result| json!(result)),
                 Err(error) => Err(rmcp::ErrorData::invalid_params(error.to_string(), None)),
             },
             method => {
@@ -137,13 +150,14 @@ impl<T: Tools> ToolServer<T> {
         &self,
         id: &Value,
         request: CallToolRequestParams,
+        consent: &dyn Consent,
     ) -> Result<CallToolResult, rmcp::ErrorData> {
         let (going_on, stopped) = oneshot::channel();
         self.calls().insert(id.to_string(), going_on);
         let result = tokio::select! {
             biased;
             _dropped = stopped => Err(cancelled()),
-            result = self.call(request, &NobodyToAsk) => result,
+            result = self.call(request, consent) => result,
         };
         self.calls().remove(&id.to_string());
         result

@@ -1,10 +1,13 @@
-//! The tools of a session for an agent in a sandbox that starts its MCP servers itself.
+//! The tools of a session for an agent that starts its MCP servers itself.
 //!
-//! Our own program would be inside of that sandbox, where our data is out of reach. There it only connects to a socket
-//! and hands lines to and fro; the tools run here, with what the sandbox allows of them. Who connects shows a key that
-//! the agent was given for this session, because the folder of the sockets is one for all of them.
+//! Our own program is started by the agent, while it starts itself: it only connects to a socket and hands lines to and
+//! fro; the tools run here, where everything is open already. In a sandbox it is also all that it could do, since our data
+//! is out of reach there. Who connects shows a key that the agent was given for this session, because the folder of the
+//! sockets is one for all of them.
 
-use std::io;
+mod person;
+
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +23,7 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::codec::FramedRead;
 
+use self::person::Person;
 use super::agent_tools::Answers;
 use crate::http::Secret;
 
@@ -27,8 +31,12 @@ use crate::http::Secret;
 pub(crate) const KEY: &str = "CHARTROOM_BRIDGE_KEY";
 /// The longest message of an agent.
 const MAX_MESSAGE: usize = 4 * 1024 * 1024;
-/// How many calls of one agent are answered at a time; the next ones wait in its pipe.
+/// How many calls of one agent are answered at a time.
 const MAX_CALLS: usize = 16;
+/// How many more may wait for that; the next ones are refused. What the agent's person answers must be read meanwhile.
+const MAX_WAITING: usize = 64;
+/// JSON-RPC's code for a server that has too much to do.
+const TOO_MANY: i64 = -32000;
 /// How many programs of one agent are connected at a time.
 const MAX_CONNECTIONS: usize = 8;
 /// How long somebody may take to show the key.
@@ -73,15 +81,24 @@ impl Drop for Bridge {
     }
 }
 
-/// Makes the folder of a server's sockets, or empties the one that an earlier run has left. Only the server itself may call
-/// it, of which there is one on a data folder.
-pub(super) fn folder(data_dir: &Path) -> io::Result<PathBuf> {
+/// Makes the folder of the sockets of agents that may see our data, or empties the one that an earlier run has left. Only
+/// the server itself may call it, of which there is one on a data folder.
+pub(super) fn folder_within(data_dir: &Path) -> io::Result<PathBuf> {
+    ours(data_dir.join("bridges"))
+}
+
+/// The same for agents in a sandbox, outside of the data folder, which they cannot see.
+pub(super) fn folder_beside(data_dir: &Path) -> io::Result<PathBuf> {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let mut hasher = DefaultHasher::new();
     data_dir.hash(&mut hasher);
     let uid = rustix::process::geteuid().as_raw();
-    let folder =
-        std::env::temp_dir().canonicalize()?.join(format!("chartroom-{uid}-{:012x}", hasher.finish() >> 16));
+    ours(std::env::temp_dir().canonicalize()?.join(format!("chartroom-{uid}-{:012x}", hasher.finish() >> 16)))
+}
+
+/// Makes a folder that is the user's alone and empty.
+fn ours(folder: PathBuf) -> io::Result<PathBuf> {
+    let uid = rustix::process::geteuid().as_raw();
     match std::fs::DirBuilder::new().mode(0o700).create(&folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
@@ -128,21 +145,39 @@ async fn speak(stream: UnixStream, key: Secret, answers: Arc<Answers>) {
         return tracing::debug!("somebody without the key of a session asked for its tools");
     }
     let write = Arc::new(Mutex::new(write));
+    let person = Arc::new(Person::behind(write.clone()));
     let places = Arc::new(Semaphore::new(MAX_CALLS));
     let mut calls = tokio::task::JoinSet::new();
     while let Some(message) = next(&mut messages).await {
         while calls.try_join_next().is_some() {}
-        let Ok(place) = places.clone().acquire_owned().await else { return };
-        let (answers, write) = (answers.clone(), write.clone());
+        if person.hears(&message) {
+            continue;
+        }
+        let (answers, write, person) = (answers.clone(), write.clone(), person.clone());
+        let place = places.clone();
+        let is_refused = calls.len() >= MAX_CALLS + MAX_WAITING;
         calls.spawn(async move {
-            let _place = place;
-            if let Some(answer) = answers.answer(message).await
+            let answer = match message.get("id") {
+                Some(id) if is_refused => Some(too_many(id)),
+                Some(_) => {
+                    let Ok(_place) = place.acquire_owned().await else { return };
+                    answers.answer(message, &*person).await
+                }
+                // It may be the end of a call that has its place.
+                None => answers.answer(message, &*person).await,
+            };
+            if let Some(answer) = answer
                 && let Err(error) = say(&write, &answer).await
             {
                 tracing::debug!("an agent did not wait for its tool: {error}");
             }
         });
     }
+}
+
+fn too_many(id: &Value) -> Value {
+    let error = json!({ "code": TOO_MANY, "message": "too many calls at once; wait for their answers" });
+    json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
 /// The next JSON message; what is none is passed over, as on every pipe.
@@ -161,29 +196,34 @@ async fn say(write: &Mutex<OwnedWriteHalf>, answer: &Value) -> io::Result<()> {
     write.lock().await.write_all(line.as_bytes()).await
 }
 
-/// The other end, inside of the sandbox: stdin to the socket, the socket to stdout, until either is done.
-pub(crate) async fn cross(socket: &Path, key: &str) -> io::Result<()> {
-    let stream = UnixStream::connect(socket).await?;
-    let (mut read, mut write) = stream.into_split();
+/// The other end, a child of the agent's: stdin to the socket, the socket to stdout, until either is done.
+///
+/// Without a runtime: an agent starts it while it starts itself, and what this takes the agent has to do without.
+pub(crate) fn cross(socket: &Path, key: &str) -> io::Result<()> {
+    let mut read = std::os::unix::net::UnixStream::connect(socket)?;
     let mut shown = json!(key).to_string();
     shown.push('\n');
-    write.write_all(shown.as_bytes()).await?;
-    let (mut stdin, mut stdout) = (tokio::io::stdin(), tokio::io::stdout());
-    tokio::select! {
-        sent = tokio::io::copy(&mut stdin, &mut write) => sent.map(drop),
-        heard = flushing(&mut read, &mut stdout) => heard,
-    }
+    read.write_all(shown.as_bytes())?;
+    let write = read.try_clone()?;
+    std::thread::Builder::new().spawn(move || {
+        if let Err(error) = hand_on(&mut io::stdin().lock(), &mut &write) {
+            tracing::debug!("what the agent says is not handed on any more: {error}");
+        }
+        // Its end is the end of both, whatever the other side does then.
+        write.shutdown(std::net::Shutdown::Both).ok();
+    })?;
+    hand_on(&mut read, &mut io::stdout().lock())
 }
 
 /// Standard output keeps what it is given until it is told to write.
-async fn flushing(read: &mut OwnedReadHalf, stdout: &mut tokio::io::Stdout) -> io::Result<()> {
+fn hand_on(from: &mut impl io::Read, to: &mut impl io::Write) -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        let n_read = tokio::io::AsyncReadExt::read(read, &mut buffer).await?;
+        let n_read = from.read(&mut buffer)?;
         if n_read == 0 {
             return Ok(());
         }
-        stdout.write_all(&buffer[..n_read]).await?;
-        stdout.flush().await?;
+        to.write_all(&buffer[..n_read])?;
+        to.flush()?;
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn bridges(data_dir: &Path, config: &SandboxConfig) -> Option<PathBuf
     if !sandbox::confines_agents(config) {
         return None;
     }
-    match bridge::folder(data_dir) {
+    match bridge::folder_beside(data_dir) {
         Ok(folder) => Some(folder),
         Err(error) => {
             tracing::warn!(%error, "agents in a sandbox that start their MCP servers themselves have no tools of ours");

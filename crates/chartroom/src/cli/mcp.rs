@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{block_on, workspace};
+use super::workspace;
 use crate::app::bridge;
 use crate::exit::{Failure, Outcome};
 use crate::logs;
@@ -19,16 +19,16 @@ pub struct Args {
     /// Only these groups of tools
     #[arg(long, value_delimiter = ',', value_name = "GROUPS")]
     only: Vec<Group>,
-    /// Hand on what is said to the server that gave this socket to an agent in a sandbox
+    /// Hand on what is said to the server that gave this socket to an agent
     #[arg(long, value_name = "SOCKET", hide = true, conflicts_with_all = ["root", "only"])]
     bridge: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
-    let _logs = logs::to_stderr();
     if let Some(socket) = &args.bridge {
         return cross(socket);
     }
+    let _logs = logs::to_stderr();
     // Clients end their servers by closing stdin or by a signal; either way the others who use the same language
     // service are told before it ends.
     workspace::within(args.root.as_deref(), async |opened| {
@@ -65,16 +65,13 @@ async fn last_words(handing_on: tokio::task::JoinHandle<()>) {
     }
 }
 
-/// Nothing of ours but the socket is in reach here.
+/// Nothing of ours but the socket need be in reach here.
 fn cross(socket: &Path) -> Result<Outcome, Failure> {
     let key = std::env::var(bridge::KEY).unwrap_or_default();
-    block_on(async {
-        let crossed = bridge::cross(socket, &key).await;
-        crossed.map_err(|error| {
-            Failure::impossible(format!("the server of this session is not there ({error})"))
-        })?;
-        Ok(Outcome::Done)
-    })
+    let crossed = bridge::cross(socket, &key);
+    crossed
+        .map_err(|error| Failure::impossible(format!("the server of this session is not there ({error})")))?;
+    Ok(Outcome::Done)
 }
 
 fn no_signals(error: std::io::Error) -> Failure {
