@@ -112,8 +112,8 @@ pub(super) fn link_used() -> Response {
 
 /// No key.
 pub(super) fn locked() -> Response {
-    let body = "<h1>Chartroom is locked</h1><p>This browser has no key yet. Open the link that Chartroom printed \
-                when it started, or run this in a terminal for a new one:</p><code>chartroom link</code>";
+    let body = "<h1>Chartroom is locked</h1><p>This browser has no key yet. Open the link that <b>chartroom serve</b> \
+                printed, or run this in a terminal for a new one:</p><code>chartroom link</code>";
     small_page(StatusCode::UNAUTHORIZED, body)
 }
 
