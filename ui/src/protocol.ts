@@ -1421,6 +1421,8 @@ id?: string, };
 
 export type ResultMode = "grouped" | "raw";
 
+export type ResultRole = "definition" | "caller" | "test" | "document";
+
 export type RevokeDevicesParams = { 
 /**
  * The one to put out; without it all of them, and every link that was not used yet.
@@ -1450,6 +1452,8 @@ version: string,
  * What it would index with.
  */
 fingerprint: string, };
+
+export type SearchAsk = "find" | "edit" | "explain";
 
 export type SearchChunk = { 
 /**
@@ -1502,6 +1506,10 @@ path: string,
  * Words or identifiers; operators lang: path: -path: must: exclude: at the start.
  */
 query: string, 
+/**
+ * What it is for.
+ */
+ask: SearchAsk, 
 /**
  * Which kinds of files are searched.
  */
@@ -1632,6 +1640,10 @@ symbolId: string | null,
  * The symbol as the outline writes it.
  */
 symbolLabel: string | null, 
+/**
+ * With `ask: explain`, what it is to the thing.
+ */
+role?: ResultRole, 
 /**
  * Only comparable within one answer.
  */

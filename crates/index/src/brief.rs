@@ -178,6 +178,11 @@ fn title(number: usize, result: &SearchResult) -> String {
     for part in [label, id].into_iter().flatten() {
         text.push_str(&format!("  {}", shortened(part)));
     }
+    if let SearchResult::Group(group) = result
+        && let Some(role) = group.role
+    {
+        text.push_str(&format!("  [{}]", role.as_str()));
+    }
     text.push('\n');
     text
 }

@@ -10,6 +10,7 @@ mod candidates;
 mod channel;
 mod definitions;
 mod evidence;
+mod explain;
 mod files;
 mod filter;
 mod group;
@@ -20,7 +21,7 @@ mod study;
 #[cfg(test)]
 mod tests;
 
-use chartroom_protocol::index::{RankingMode, SearchScope};
+use chartroom_protocol::index::{RankingMode, SearchAsk, SearchScope};
 use serde_json::{Value, json};
 
 use crate::embed::Embedder;
@@ -51,8 +52,23 @@ pub fn search(
     embedder: &dyn Embedder,
     request: &SearchRequest,
 ) -> Result<SearchOutcome, SearchError> {
+    match request.ask {
+        SearchAsk::Find | SearchAsk::Edit => find(reader, embedder, request),
+        SearchAsk::Explain => explain::explain(reader, embedder, request),
+    }
+}
+
+/// The best first, whatever the query looks like; for an edit always by file.
+fn find(
+    reader: &dyn GenerationReader,
+    embedder: &dyn Embedder,
+    request: &SearchRequest,
+) -> Result<SearchOutcome, SearchError> {
     let parsed = operators::parse(&request.query);
-    let plan = plan::plan(&parsed.text);
+    let plan = match request.ask {
+        SearchAsk::Edit => plan::plan(&parsed.text).about_files(),
+        SearchAsk::Find | SearchAsk::Explain => plan::plan(&parsed.text),
+    };
     let (filter, bad_patterns) = Filter::new(request, &parsed.operators);
     let passes = Passes::prepare(embedder, &plan, &parsed.text);
     let about = plan.about_files.then(|| weigh(&title(&request.query), &parsed.text));
@@ -83,7 +99,8 @@ pub fn search(
         let found = match &about {
             Some(query) => {
                 let history = request.history.as_deref();
-                by_file::candidates(reader, query, &passes, &filter, history, limit)?
+                let weights = ChannelWeights::of_query(query, request.ask);
+                by_file::candidates(reader, query, &weights, &passes, &filter, history, limit)?
             }
             None => passes.run(reader, limit)?,
         };

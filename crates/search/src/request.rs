@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chartroom_protocol::index::{
-    GroupBy, NoiseMitigation, RankingMode, ResultMode, SearchResult, SearchScope,
+    GroupBy, NoiseMitigation, RankingMode, ResultMode, SearchAsk, SearchResult, SearchScope,
 };
 use thiserror::Error;
 
@@ -20,6 +20,8 @@ pub struct SearchRequest {
     pub below: Option<String>,
     /// As typed, operators included.
     pub query: String,
+    /// What it is for.
+    pub ask: SearchAsk,
     /// Which kinds of files.
     pub scope: SearchScope,
     /// Groups or chunks.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use chartroom_index::brief;
 use chartroom_protocol::index::{
-    IndexStatus, ManageAction, ManageIndexParams, SearchCodebaseParams, SearchCodebaseResponse, SearchResult,
-    SearchScope,
+    IndexStatus, ManageAction, ManageIndexParams, SearchAsk, SearchCodebaseParams, SearchCodebaseResponse,
+    SearchResult, SearchScope,
 };
 
 use super::index::{check_there, open, print_json};
@@ -27,6 +27,9 @@ pub struct Args {
     /// Print one bundle of code of about so many tokens
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(200..=20_000))]
     budget: Option<u32>,
+    /// What it is for
+    #[arg(long, value_enum, default_value_t = Ask::Find)]
+    ask: Ask,
     /// Which kinds of files
     #[arg(long, value_enum, default_value_t = Scope::Runtime)]
     scope: Scope,
@@ -36,6 +39,16 @@ pub struct Args {
     /// Print the tool's envelope
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Ask {
+    /// Whatever the query looks like
+    Find,
+    /// Where to edit: the text of an issue in, files and symbols out
+    Edit,
+    /// How one thing works: its definition, callers, tests and docs
+    Explain,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -56,6 +69,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         let params = SearchCodebaseParams {
             path: path.clone(),
             query: args.query,
+            ask: match args.ask {
+                Ask::Find => SearchAsk::Find,
+                Ask::Edit => SearchAsk::Edit,
+                Ask::Explain => SearchAsk::Explain,
+            },
             scope: match args.scope {
                 Scope::Runtime => SearchScope::Runtime,
                 Scope::Mixed => SearchScope::Mixed,
@@ -115,6 +133,11 @@ fn render(found: &SearchCodebaseResponse, scope: Scope) -> String {
         text.push_str(&format!("{file}:{}-{}", span.start_line, span.end_line));
         if let Some(label) = label {
             text.push_str(&format!("  {label}"));
+        }
+        if let SearchResult::Group(group) = result
+            && let Some(role) = group.role
+        {
+            text.push_str(&format!("  [{}]", role.as_str()));
         }
         text.push('\n');
         for line in body.lines().take(6) {

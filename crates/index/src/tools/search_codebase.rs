@@ -98,6 +98,7 @@ fn answer(
         root: root.to_owned(),
         below: (!below.is_empty()).then_some(below),
         query: params.query,
+        ask: params.ask,
         scope: params.scope,
         result_mode: params.result_mode,
         group_by: params.group_by,

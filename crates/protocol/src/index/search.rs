@@ -102,6 +102,68 @@ pub enum RankingMode {
     AutoChangedFirst,
 }
 
+/// What a search is for.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    ts_rs::TS,
+    utoipa::ToSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchAsk {
+    /// As the query looks.
+    #[default]
+    Find,
+    /// Where to edit: files and symbols.
+    Edit,
+    /// One thing: definition, callers, tests, docs.
+    Explain,
+}
+
+/// What a result is to the thing that is explained.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    ts_rs::TS,
+    utoipa::ToSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ResultRole {
+    /// It is the thing.
+    Definition,
+    /// It calls the thing.
+    Caller,
+    /// It tests the thing.
+    Test,
+    /// It is written about the thing.
+    Document,
+}
+
+impl ResultRole {
+    /// The word that an answer says.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Definition => "definition",
+            Self::Caller => "caller",
+            Self::Test => "test",
+            Self::Document => "document",
+        }
+    }
+}
+
 /// Input of `search_codebase`.
 #[derive(
     Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
@@ -114,6 +176,9 @@ pub struct SearchCodebaseParams {
     /// Words or identifiers; operators lang: path: -path: must: exclude: at the start.
     #[schemars(length(min = 1))]
     pub query: String,
+    /// What it is for.
+    #[serde(default)]
+    pub ask: SearchAsk,
     /// Which kinds of files are searched.
     #[serde(default)]
     pub scope: SearchScope,
@@ -269,6 +334,10 @@ pub struct SearchGroup {
     pub symbol_id: Option<String>,
     /// The symbol as the outline writes it.
     pub symbol_label: Option<String>,
+    /// With `ask: explain`, what it is to the thing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub role: Option<ResultRole>,
     /// Only comparable within one answer.
     pub score: f64,
     /// When these lines were stored, ISO 8601 UTC.

@@ -178,6 +178,7 @@ fn a_search_group_is_as_promised() {
         language: "rust".into(),
         symbol_id: Some("sym_1".into()),
         symbol_label: None,
+        role: None,
         score: 0.5,
         indexed_at: None,
         staleness_bucket: StalenessBucket::Fresh,
@@ -212,7 +213,7 @@ fn a_search_group_is_as_promised() {
 fn inputs_are_strict_and_have_their_defaults() {
     let search: SearchCodebaseParams = serde_json::from_value(json!({"path": "/r", "query": "q"})).unwrap();
     assert_eq!((search.scope, search.result_mode, search.group_by), Default::default());
-    assert_eq!(search.ranking_mode, RankingMode::AutoChangedFirst);
+    assert_eq!((search.ranking_mode, search.ask), (RankingMode::AutoChangedFirst, SearchAsk::Find));
     let graph =
         json!({"path": "/r", "symbolRef": {"file": "a", "symbolId": "s"}, "direction": "bidirectional"});
     assert_eq!(serde_json::from_value::<CallGraphParams>(graph).unwrap().direction, CallDirection::Both);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use chartroom_protocol::index::{GroupBy, RankingMode, ResultMode, SearchResult, SearchScope};
+use chartroom_protocol::index::{GroupBy, RankingMode, ResultMode, SearchAsk, SearchResult, SearchScope};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -271,6 +271,7 @@ impl Asker<'_> {
             root: "/".to_owned(),
             below: None,
             query: query.to_owned(),
+            ask: SearchAsk::Find,
             scope: SearchScope::Runtime,
             result_mode: ResultMode::Grouped,
             group_by: GroupBy::Symbol,

@@ -81,6 +81,15 @@ pub struct Plan {
     pub about_files: bool,
 }
 
+impl Plan {
+    /// The same, for the files that the query is about, whatever it looks like.
+    pub fn about_files(mut self) -> Self {
+        self.names.clear();
+        (self.about_files, self.reference_seeking, self.pin_exact) = (true, false, false);
+        self
+    }
+}
+
 const STOPWORDS: &[&str] = &[
     "a", "an", "and", "are", "as", "at", "be", "by", "find", "for", "from", "how", "in", "is", "it", "logic",
     "of", "or", "the", "to", "used", "uses", "using", "what", "where", "which", "who", "why",

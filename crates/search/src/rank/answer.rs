@@ -113,6 +113,7 @@ fn shown(request: &SearchRequest, group: Group) -> SearchGroup {
         language: best.stored.chunk.language.clone(),
         symbol_id: group.symbol.as_ref().map(|symbol| symbol.symbol_id.clone()),
         symbol_label: group.symbol.as_ref().map(|symbol| symbol.label.clone()),
+        role: None,
         score: best.score,
         indexed_at: timestamp(newest),
         staleness_bucket: staleness(newest, request.now_ms),

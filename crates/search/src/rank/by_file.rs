@@ -19,6 +19,7 @@ const OTHER_CHUNKS: f64 = 0.5;
 pub(super) fn candidates(
     reader: &dyn GenerationReader,
     query: &WeighedQuery,
+    weights: &ChannelWeights,
     passes: &Passes,
     filter: &Filter,
     history: Option<&HistoryWords>,
@@ -31,7 +32,7 @@ pub(super) fn candidates(
         paths.iter().zip(kinds).map(|(path, kind)| filter.allows_path(path, kind.category)).collect();
     let near = near(reader, passes, limit, paths)?;
     let scored = files::scored(&*counts, query, &takes_part, near, history)?;
-    let ranked = files::ranked(&*counts, &scored, &ChannelWeights::of_query(query), limit);
+    let ranked = files::ranked(&*counts, &scored, weights, limit);
     let mut worth: HashMap<String, (f64, usize)> = HashMap::new();
     let mut ids = Vec::new();
     for (place, file) in ranked.iter().enumerate() {

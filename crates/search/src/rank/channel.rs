@@ -1,5 +1,7 @@
 //! The scores that a file has for a text, by name, and what each weighs.
 
+use chartroom_protocol::index::SearchAsk;
+
 use crate::query::weigh::WeighedQuery;
 
 /// A query of so many words is a line, not a text.
@@ -92,9 +94,13 @@ impl ChannelWeights {
     /// For a line of words: each of them is in some path, so that paths say less.
     pub const SHORT: Self = Self::TEXT.with(Channel::Paths, 0.25).with(Channel::FileNames, 0.25);
 
-    /// What a query asks for.
-    pub fn of_query(query: &WeighedQuery) -> Self {
-        if query.n_tokens <= SHORT_TOKENS { Self::SHORT } else { Self::TEXT }
+    /// What a query asks for. Commits say what was changed, not how it works.
+    pub fn of_query(query: &WeighedQuery, ask: SearchAsk) -> Self {
+        let weights = if query.n_tokens <= SHORT_TOKENS { Self::SHORT } else { Self::TEXT };
+        match ask {
+            SearchAsk::Find | SearchAsk::Edit => weights,
+            SearchAsk::Explain => weights.with(Channel::Commits, 0.0).with(Channel::Messages, 0.0),
+        }
     }
 
     /// What this channel weighs.

@@ -27,7 +27,7 @@ pub fn rankings_without(
     limit: usize,
 ) -> Result<Vec<Vec<String>>, SearchError> {
     let (counts, query, scored) = scores(reader, request)?;
-    let weights = ChannelWeights::of_query(&query);
+    let weights = ChannelWeights::of_query(&query, request.ask);
     let path = |file: &files::RankedFile| counts.table().paths[file.file as usize].clone();
     let without = |channel: &Channel| {
         let weights = weights.with(*channel, 0.0);

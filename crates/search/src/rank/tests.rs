@@ -1,11 +1,12 @@
 //! What comes first, and why.
 
 mod odd;
+mod ways;
 
 use std::collections::BTreeSet;
 
 use chartroom_protocol::index::{
-    GroupBy, RankingMode, ResultMode, SearchResult, SearchScope, StalenessBucket,
+    GroupBy, RankingMode, ResultMode, SearchAsk, SearchResult, SearchScope, StalenessBucket,
 };
 
 use crate::embed::{EmbedError, Embedder, Hashed, NoEmbedder};
@@ -52,6 +53,7 @@ fn request(query: &str) -> SearchRequest {
         root: ROOT.into(),
         below: None,
         query: query.into(),
+        ask: SearchAsk::Find,
         scope: SearchScope::Runtime,
         result_mode: ResultMode::Grouped,
         group_by: GroupBy::Symbol,
