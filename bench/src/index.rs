@@ -172,6 +172,7 @@ impl Corpus {
             root: self.key.clone(),
             below: None,
             query: query.to_owned(),
+            ask: Default::default(),
             scope: Default::default(),
             result_mode: Default::default(),
             group_by: Default::default(),
