@@ -151,6 +151,50 @@ export type CallGraphUnsupported = "missing_symbol" | "unsupported_language";
 
 export type CallId = string;
 
+export type ChangedFile = { 
+/**
+ * Below the top of the working tree; bytes that are no text are replaced.
+ */
+path: string, 
+/**
+ * What happened to it.
+ */
+status: FileStatus, 
+/**
+ * What it was called.
+ */
+from?: string, 
+/**
+ * Lines that came.
+ */
+added: number, 
+/**
+ * Lines that went.
+ */
+removed: number, 
+/**
+ * Whether it has no lines.
+ */
+binary: boolean, };
+
+export type Changes = { 
+/**
+ * What was compared: a checkpoint, or a commit.
+ */
+base: string, 
+/**
+ * With what: a checkpoint, or `working tree`.
+ */
+head: string, 
+/**
+ * By path.
+ */
+files: Array<ChangedFile>, 
+/**
+ * As git writes it, when it was asked for.
+ */
+patch?: string, };
+
 export type CheckOutcome = { 
 /**
  * The server's id.
@@ -528,7 +572,7 @@ code: ErrorCode,
  */
 message: string, };
 
-export type ErrorCode = "UNSUPPORTED_CLI_TYPE" | "SESSION_NOT_FOUND" | "PROCESS_CRASH" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "SESSION_CREATE_FAILED" | "RESPONSE_ERROR" | "PROJECT_ID_REQUIRED" | "INVALID_PATH" | "DUPLICATE_PROJECT" | "NOT_FOUND" | "WORKSPACE_UNTRUSTED" | "QUESTION_NOT_FOUND" | "QUEUED_MESSAGE_NOT_FOUND" | "AGENT_NOT_INSTALLED" | "INSTALL_FAILED" | "MESSAGE_TOO_LARGE" | "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN_ORIGIN" | "FORBIDDEN_HOST" | "FORBIDDEN_PROCESS" | "UNSUPPORTED_MEDIA_TYPE" | "PAYLOAD_TOO_LARGE" | "METHOD_NOT_ALLOWED" | "INTERNAL";
+export type ErrorCode = "UNSUPPORTED_CLI_TYPE" | "SESSION_NOT_FOUND" | "PROCESS_CRASH" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "SESSION_CREATE_FAILED" | "RESPONSE_ERROR" | "PROJECT_ID_REQUIRED" | "INVALID_PATH" | "DUPLICATE_PROJECT" | "NOT_FOUND" | "WORKSPACE_UNTRUSTED" | "QUESTION_NOT_FOUND" | "QUEUED_MESSAGE_NOT_FOUND" | "AGENT_NOT_INSTALLED" | "NOT_SUPPORTED" | "INSTALL_FAILED" | "MESSAGE_TOO_LARGE" | "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN_ORIGIN" | "FORBIDDEN_HOST" | "FORBIDDEN_PROCESS" | "UNSUPPORTED_MEDIA_TYPE" | "PAYLOAD_TOO_LARGE" | "METHOD_NOT_ALLOWED" | "INTERNAL";
 
 export type ErrorResponse = { 
 /**
@@ -604,6 +648,8 @@ files: Array<string>,
  */
 truncated: boolean, };
 
+export type FileStatus = "added" | "modified" | "deleted" | "renamed" | "untracked";
+
 export type FingerprintSource = "verified" | "assumed_v2";
 
 export type FolderListResponse = { 
@@ -619,6 +665,22 @@ folders: Array<string>,
  * More folders match than are listed.
  */
 truncated: boolean, };
+
+export type ForkParams = { 
+/**
+ * The last turn that the new session knows of; the last one of all if none is named.
+ */
+at?: TurnId, };
+
+export type ForkResponse = { 
+/**
+ * The new session.
+ */
+session?: SessionId, 
+/**
+ * What the session's agent cannot do, in words.
+ */
+cannot?: string, };
 
 export type Freshness = "current" | "loading" | "timed-out" | "failed";
 
@@ -1419,6 +1481,46 @@ export type RestartParams = {
  */
 id?: string, };
 
+export type RestoreParams = { 
+/**
+ * Its id, or the beginning of it; the `undo` of a restore takes that restore back.
+ */
+checkpoint: string, 
+/**
+ * These files and folders below the top of the working tree; all if there are none.
+ */
+paths: Array<string>, 
+/**
+ * Only say what would be done.
+ */
+dryRun: boolean, 
+/**
+ * Replace files too that somebody else changed since.
+ */
+force: boolean, };
+
+export type Restored = { 
+/**
+ * What the tree is now.
+ */
+checkpoint: string, 
+/**
+ * What it was before; absent of a dry run.
+ */
+undo?: string, 
+/**
+ * Files that were written.
+ */
+written: Array<string>, 
+/**
+ * Files that were removed.
+ */
+removed: Array<string>, 
+/**
+ * Files that somebody else changed, or that something stands in the way of: they are as they were.
+ */
+conflicts: Array<string>, };
+
 export type ResultMode = "grouped" | "raw";
 
 export type ResultRole = "definition" | "caller" | "test" | "document";
@@ -1434,6 +1536,42 @@ export type RevokeDevicesResponse = {
  * How many were put out.
  */
 revoked: number, };
+
+export type RewindParams = { 
+/**
+ * The turn that is undone, with all after it.
+ */
+before: TurnId, 
+/**
+ * Make the files what they were.
+ */
+files: boolean, 
+/**
+ * Go on without what was said since, in a session of its own. The old one is archived: it is the way back.
+ */
+conversation: boolean, 
+/**
+ * Only say what would be done.
+ */
+dryRun: boolean, 
+/**
+ * Replace files too that somebody else changed since.
+ */
+force: boolean, };
+
+export type RewindResponse = { 
+/**
+ * What happened to the files, if they were asked for.
+ */
+files?: Restored, 
+/**
+ * The session in which the conversation goes on, if that was asked for.
+ */
+session?: SessionId, 
+/**
+ * What the session's agent cannot do, in words.
+ */
+cannot?: string, };
 
 export type RuntimeOwner = { 
 /**

@@ -7,6 +7,7 @@ pub(crate) mod ending;
 pub(crate) mod gate;
 pub(crate) mod index;
 pub(crate) mod language;
+mod recorder;
 mod sandbox;
 
 use std::sync::{Arc, OnceLock};
@@ -16,7 +17,7 @@ use chartroom_index::IndexService;
 use chartroom_lsp::LspHandle;
 use chartroom_providers::agent_tools::AgentToolsFor;
 use chartroom_sessions::store::Store;
-use chartroom_sessions::{Limits, Registry, SessionService};
+use chartroom_sessions::{Limits, Registry, SessionService, TurnWatch};
 use chartroom_transport::Keeper;
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -24,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::agent_tools::AgentToolsParts;
 use self::language::UsedServices;
+use self::recorder::Recorder;
 use crate::config::Config;
 use crate::data::DataFolder;
 use crate::http::{Access, Secret};
@@ -42,6 +44,7 @@ struct Inner {
     gate: SpawnGate,
     projects: Projects,
     sessions: SessionService,
+    recorder: Option<Arc<Recorder>>,
     index: IndexService,
     language_services: UsedServices,
     /// What the user should know about the start, e.g. a store that had to be set aside.
@@ -106,6 +109,7 @@ impl App {
             bridges: bridge::folder_within(data.path()).ok(),
             confined_bridges,
         };
+        let recorder = Recorder::of(&config, &gate);
         Ok(Self {
             inner: Arc::new(Inner {
                 index,
@@ -115,8 +119,10 @@ impl App {
                     opened.store,
                     agents_of(&config, &gate, parts.for_each_session()),
                     agents::folder_check(&gate),
+                    recorder.clone().map(|recorder| recorder as Arc<dyn TurnWatch>),
                     Limits { idle: config.sessions.idle(), ..Limits::default() },
                 ),
+                recorder,
                 language_services,
                 gate,
                 notes,
@@ -136,6 +142,13 @@ impl App {
     /// Returns the data folder.
     pub fn data(&self) -> &DataFolder {
         &self.inner.data
+    }
+
+    /// Waits until the turns of a folder that have ended are recorded.
+    pub(crate) async fn turns_are_recorded(&self, folder: &std::path::Path) {
+        if let Some(recorder) = &self.inner.recorder {
+            recorder.settled(folder).await;
+        }
     }
 
     /// Returns who may come in.

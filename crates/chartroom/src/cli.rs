@@ -17,6 +17,7 @@ mod lsp;
 mod lsp_service;
 mod mcp;
 mod outline;
+mod rewind;
 mod running;
 mod search;
 mod serve;
@@ -73,6 +74,10 @@ pub enum Command {
     Check(check::Args),
     /// Record the working tree of a folder, compare records, and go back to one
     Checkpoint(checkpoint::Args),
+    /// Go back to before a turn of a session: files, conversation, or both
+    Rewind(rewind::Args),
+    /// Go on from a turn of a session in a session of its own
+    Fork(rewind::ForkArgs),
     /// Show what changed: in a session, since the last commit, or beside a branch
     Changes(checkpoint::ChangesArgs),
     /// Make, follow, inspect and remove the index of a folder
@@ -131,6 +136,8 @@ impl Cli {
             Command::Tool(args) => tool::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Checkpoint(args) => checkpoint::run(&args),
+            Command::Rewind(args) => rewind::run(&args),
+            Command::Fork(args) => rewind::fork(&args),
             Command::Changes(args) => checkpoint::changes(&args),
             Command::Index(args) => index::run(args),
             Command::Search(args) => search::run(args),

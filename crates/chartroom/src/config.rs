@@ -69,11 +69,14 @@ pub struct SessionsConfig {
     /// After so many minutes an agent that nobody needs is put to sleep; the next message wakes it. 0 lets it run.
     #[schemars(range(min = 0.0, max = 525600.0))]
     pub idle_minutes: f64,
+    /// Record the working tree before and after each turn, outside of the repository, so that a turn can be looked at and
+    /// undone.
+    pub checkpoints: bool,
 }
 
 impl Default for SessionsConfig {
     fn default() -> Self {
-        Self { idle_minutes: 30.0 }
+        Self { idle_minutes: 30.0, checkpoints: true }
     }
 }
 

@@ -3,60 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use chartroom_protocol::changes::{ChangedFile, FileStatus};
 
 use crate::CheckpointError;
 use crate::git::{Git, Question, owned};
 use crate::place::from_bytes;
 
-/// What differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Changes {
-    /// What was compared: a checkpoint, a commit.
-    pub base: String,
-    /// With what: a checkpoint, or `working tree`.
-    pub head: String,
-    /// By path.
-    pub files: Vec<ChangedFile>,
-    /// As git writes it, when it was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub patch: Option<String>,
-}
-
-/// A file that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ChangedFile {
-    /// Below the top of the working tree; bytes that are no text are replaced.
-    pub path: String,
-    /// What happened to it.
-    pub status: FileStatus,
-    /// What it was called.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// Lines that came.
-    pub added: u64,
-    /// Lines that went.
-    pub removed: u64,
-    /// Whether it has no lines.
-    pub binary: bool,
-    #[serde(skip)]
+/// A file that differs, and its path as it is.
+pub(crate) struct Differing {
     pub(crate) place: PathBuf,
-}
-
-/// What happened to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FileStatus {
-    /// It is new.
-    Added,
-    /// Its content or its mode is another.
-    Modified,
-    /// It is gone.
-    Deleted,
-    /// It has another name.
-    Renamed,
-    /// It is new, and the user's repository does not know it.
-    Untracked,
+    pub(crate) file: ChangedFile,
 }
 
 /// What both questions begin with: nothing that a repository names is run.
@@ -67,7 +23,7 @@ pub(crate) async fn between(
     git: &Git,
     trees: (&str, &str),
     below: &Path,
-) -> Result<Vec<ChangedFile>, CheckpointError> {
+) -> Result<Vec<Differing>, CheckpointError> {
     let answer = ask(git, &["-z", "--raw", "--numstat"], trees, below).await?;
     parse(&answer).ok_or_else(|| CheckpointError::Nonsense { command: "diff-tree".to_owned() })
 }
@@ -104,7 +60,7 @@ async fn ask(
 
 /// `:mode mode id id STATUS NUL path NUL [path NUL]` for each file, then `added TAB removed TAB path NUL` or, of a rename,
 /// `added TAB removed TAB NUL from NUL to NUL`.
-fn parse(answer: &[u8]) -> Option<Vec<ChangedFile>> {
+fn parse(answer: &[u8]) -> Option<Vec<Differing>> {
     let mut fields = answer.split(|byte| *byte == 0).peekable();
     let mut files: BTreeMap<PathBuf, ChangedFile> = BTreeMap::new();
     while let Some(field) = fields.next() {
@@ -122,8 +78,8 @@ fn parse(answer: &[u8]) -> Option<Vec<ChangedFile>> {
             };
             let text = |path: PathBuf| path.to_string_lossy().into_owned();
             let (path, from) = (text(place.clone()), from.map(text));
-            let file = ChangedFile { path, status, from, added: 0, removed: 0, binary: false, place };
-            files.insert(file.place.clone(), file);
+            let file = ChangedFile { path, status, from, added: 0, removed: 0, binary: false };
+            files.insert(place, file);
         } else {
             let mut numbers = field.splitn(3, |byte| *byte == b'\t');
             let (added, removed, path) = (numbers.next()?, numbers.next()?, numbers.next()?);
@@ -140,5 +96,5 @@ fn parse(answer: &[u8]) -> Option<Vec<ChangedFile>> {
             file.removed = number(removed).unwrap_or(0);
         }
     }
-    Some(files.into_values().collect())
+    Some(files.into_iter().map(|(place, file)| Differing { place, file }).collect())
 }

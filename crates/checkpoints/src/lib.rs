@@ -14,13 +14,14 @@ mod place;
 mod record;
 mod records;
 mod restore;
+mod scope;
 mod snapshot;
 
-pub use changes::{ChangedFile, Changes, FileStatus};
 pub use place::Place;
 pub use record::{Checkpoint, Kind, Words};
-pub use records::{Records, Scope};
-pub use restore::{Restored, Wanted};
+pub use records::Records;
+pub use restore::Wanted;
+pub use scope::Scope;
 pub use snapshot::{LeftOut, Reason};
 
 use chartroom_workspace::GateError;
@@ -79,6 +80,14 @@ pub enum CheckpointError {
     NoSuchRef {
         /// As it was given.
         name: String,
+    },
+    /// The turn has no records.
+    #[error(
+        "there is no checkpoint of turn {turn}: it was not recorded, or so long ago that it was thinned out"
+    )]
+    NoTurn {
+        /// The turn.
+        turn: String,
     },
     /// The session has no records.
     #[error("there is no checkpoint of session {session} in {folder}")]

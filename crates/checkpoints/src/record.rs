@@ -1,15 +1,23 @@
-//! A checkpoint: a commit of our repository, with what is known of it as its message and a reference of its own.
+//! A checkpoint: a line in the folder's list of records, and a commit of our repository that holds its tree.
+//!
+//! Records of one state share a commit: a record of a tree in which nothing changed is one line more.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::CheckpointError;
-use crate::git::Git;
-use crate::snapshot::{LeftOut, Snapshot};
+use crate::git::{Git, Question, owned};
+use crate::snapshot::LeftOut;
+use crate::{CheckpointError, io};
 
-/// Where the references lie. Behind it stands the time in milliseconds and the beginning of the commit's id, so that their
-/// order is the order of their making.
+/// Where the references lie that keep the commits. Behind it stands the commit's id.
 const REFERENCES: &str = "refs/checkpoints/";
-/// How much of a commit's id is the checkpoint's.
+/// The list of records, a line of JSON each, the oldest first.
+const LIST: &str = "records.jsonl";
+/// How long an id is.
 const ID_LENGTH: usize = 12;
 /// How many records without a label are kept of one folder.
 const KEPT: usize = 500;
@@ -47,6 +55,9 @@ pub struct Words {
     /// That turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
+    /// The turn was running already when this record of the state before it was made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late: bool,
 }
 
 /// A record of the working tree.
@@ -66,8 +77,6 @@ pub struct Checkpoint {
     /// The whole id of its commit.
     #[serde(skip)]
     pub(crate) commit: String,
-    #[serde(skip)]
-    reference: String,
 }
 
 impl Checkpoint {
@@ -83,77 +92,132 @@ impl Checkpoint {
     }
 }
 
-/// The message of a commit.
+/// A record as the list has it.
 #[derive(Serialize, Deserialize)]
-struct Message {
+#[serde(rename_all = "camelCase")]
+struct Line {
+    id: String,
+    at: u64,
+    commit: String,
     #[serde(flatten)]
     words: Words,
-    #[serde(default, rename = "leftOut", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOut>,
-    /// Two records of one tree in one second are two commits.
-    at: u64,
 }
 
-/// Keeps a tree.
-pub(crate) async fn keep(
-    git: &Git,
-    snapshot: Snapshot,
+/// Keeps a tree: returns its commit.
+pub(crate) async fn commit(git: &Git, tree: &str) -> Result<String, CheckpointError> {
+    let commit = git.line(&["commit-tree", tree], b"").await?;
+    git.ask(&["update-ref", &format!("{REFERENCES}{commit}"), &commit]).await?;
+    Ok(commit)
+}
+
+/// Adds a record to the list. Whoever calls holds the store's lock.
+pub(crate) fn add(
+    store: &Path,
+    commit: String,
+    left_out: Vec<LeftOut>,
     words: Words,
     at: u64,
 ) -> Result<Checkpoint, CheckpointError> {
-    let message = Message { words, left_out: snapshot.left_out, at };
-    let text = serde_json::to_vec(&message).unwrap_or_default();
-    let commit = git.line(&["commit-tree", &snapshot.tree], &text).await?;
-    let id: String = commit.chars().take(ID_LENGTH).collect();
-    let reference = format!("{REFERENCES}{at:013}-{id}");
-    git.ask(&["update-ref", &reference, &commit]).await?;
-    let Message { words, left_out, .. } = message;
-    Ok(Checkpoint { id, at, words, left_out, commit, reference })
+    let name = blake3::hash(format!("{at} {commit}").as_bytes()).to_hex();
+    let line = Line { id: name.as_str()[..ID_LENGTH].to_owned(), at, commit, words, left_out };
+    append(&store.join(LIST), &line).map_err(io("writing the list of records"))?;
+    Ok(line.into())
+}
+
+fn append(list: &Path, line: &Line) -> std::io::Result<()> {
+    let mut file = File::options().create(true).read(true).append(true).open(list)?;
+    let mut text = Vec::new();
+    // A line that a kill cut off stays one by itself.
+    if file.seek(SeekFrom::End(0))? > 0 {
+        let mut last = [0];
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+        if last != *b"\n" {
+            text.push(b'\n');
+        }
+    }
+    serde_json::to_writer(&mut text, line)?;
+    text.push(b'\n');
+    file.write_all(&text)
 }
 
 /// Returns all of them, the oldest first.
-pub(crate) async fn list(git: &Git) -> Result<Vec<Checkpoint>, CheckpointError> {
-    let format = "--format=%(refname)%00%(objectname)%00%(contents)%00%00";
-    let answer = git.ask(&["for-each-ref", "--sort=refname", format, REFERENCES]).await?;
-    let text = String::from_utf8_lossy(&answer);
-    Ok(text.split("\0\0").filter_map(|entry| read(entry.trim_start_matches('\n'))).collect())
+pub(crate) fn list(store: &Path) -> Result<Vec<Checkpoint>, CheckpointError> {
+    let text = match std::fs::read_to_string(store.join(LIST)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(io("reading the list of records")(error)),
+    };
+    let read = |line| serde_json::from_str::<Line>(line).ok().map(Checkpoint::from);
+    Ok(text.lines().filter_map(read).collect())
 }
 
-fn read(entry: &str) -> Option<Checkpoint> {
-    let mut fields = entry.splitn(3, '\0');
-    let (reference, commit, message) = (fields.next()?, fields.next()?, fields.next()?);
-    let (at, id) = reference.strip_prefix(REFERENCES)?.split_once('-')?;
-    let Message { words, left_out, .. } = serde_json::from_str(message.trim()).ok()?;
-    Some(Checkpoint {
-        id: id.to_owned(),
-        at: at.parse().ok()?,
-        words,
-        left_out,
-        commit: commit.to_owned(),
-        reference: reference.to_owned(),
-    })
+impl From<Line> for Checkpoint {
+    fn from(line: Line) -> Self {
+        let Line { id, at, commit, words, left_out } = line;
+        Self { id, at, words, left_out, commit }
+    }
+}
+
+impl From<Checkpoint> for Line {
+    fn from(checkpoint: Checkpoint) -> Self {
+        let Checkpoint { id, at, words, left_out, commit } = checkpoint;
+        Self { id, at, commit, words, left_out }
+    }
 }
 
 /// Forgets the oldest that nobody gave a name, and what only they held.
 pub(crate) async fn thin(git: &Git) -> Result<(), CheckpointError> {
-    let nameless: Vec<Checkpoint> =
-        list(git).await?.into_iter().filter(|checkpoint| checkpoint.words.label.is_none()).collect();
-    if nameless.len() <= KEPT + SLACK {
+    let all = list(git.store.as_path())?;
+    let n_nameless = all.iter().filter(|checkpoint| checkpoint.words.label.is_none()).count();
+    if n_nameless <= KEPT + SLACK {
         return Ok(());
     }
-    for checkpoint in &nameless[..nameless.len() - KEPT] {
-        git.ask(&["update-ref", "-d", &checkpoint.reference]).await?;
+    let mut n_going = n_nameless - KEPT;
+    let (mut kept, mut going) = (Vec::new(), BTreeSet::new());
+    for checkpoint in all {
+        if n_going > 0 && checkpoint.words.label.is_none() {
+            n_going -= 1;
+            going.insert(checkpoint.commit);
+        } else {
+            kept.push(checkpoint);
+        }
     }
+    for checkpoint in &kept {
+        going.remove(&checkpoint.commit);
+    }
+    // The list first: a record whose commit is gone would be a promise that is not kept.
+    rewrite(git.store.as_path(), kept).map_err(io("writing the list of records anew"))?;
+    let gone: String = going.iter().map(|commit| format!("delete {REFERENCES}{commit}\n")).collect();
+    let question =
+        Question { arguments: owned(&["update-ref", "--stdin"]), input: gone.into_bytes(), index: None };
+    git.run(question).await?;
     git.ask(&["repack", "-a", "-d", "-l", "-q"]).await?;
     git.ask(&["prune", "--expire=now"]).await.map(drop)
 }
 
+fn rewrite(store: &Path, kept: Vec<Checkpoint>) -> std::io::Result<()> {
+    let mut text = Vec::new();
+    for checkpoint in kept {
+        serde_json::to_writer(&mut text, &Line::from(checkpoint))?;
+        text.push(b'\n');
+    }
+    replace(&store.join(LIST), &text)
+}
+
+/// Replaces a file of ours at once.
+pub(crate) fn replace(path: &Path, text: &[u8]) -> std::io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+    file.write_all(text)?;
+    file.persist(path).map(drop).map_err(|failed| failed.error)
+}
+
 /// Finds the one whose id begins so.
 pub(crate) fn find(checkpoints: Vec<Checkpoint>, id: &str) -> Result<Option<Checkpoint>, CheckpointError> {
-    let fits = |checkpoint: &Checkpoint| {
-        !id.is_empty() && (checkpoint.id.starts_with(id) || checkpoint.commit == id)
-    };
-    let mut found = checkpoints.into_iter().filter(fits);
+    let mut found =
+        checkpoints.into_iter().filter(|checkpoint| !id.is_empty() && checkpoint.id.starts_with(id));
     match (found.next(), found.next()) {
         (Some(_), Some(_)) => Err(CheckpointError::Ambiguous { id: id.to_owned() }),
         (one, _) => Ok(one),

@@ -5,42 +5,32 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use chartroom_protocol::changes::{Changes, Restored};
 use chartroom_workspace::gate::CHECKPOINTS;
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use serde::{Deserialize, Serialize};
 
-use crate::changes::{self, ChangedFile, Changes, FileStatus};
-use crate::git::{Git, Question, owned};
-use crate::place::{Place, from_bytes};
+use crate::changes::{self, Differing};
+use crate::git::Git;
+use crate::place::Place;
 use crate::record::{self, Checkpoint, Kind, Words};
-use crate::restore::{self, Restored, Wanted};
+use crate::restore::{self, Wanted};
 use crate::snapshot::{self, Snapshot};
 use crate::{CheckpointError, io};
 
 /// Holds against whatever a `.gitattributes` says: every file is kept byte for byte, and no filter runs.
 const ATTRIBUTES: &str = "* -text !eol -filter -ident !working-tree-encoding !diff !merge\n";
-/// The state of the tree that was recorded or made last: what differs from it, somebody else did.
-const KNOWN: &str = "refs/chartroom/known";
+/// The tree that was recorded or made last: what differs from it, somebody else did.
+const KNOWN: &str = "known";
+/// Keeps that tree where no record holds it.
+const KNOWN_REFERENCE: &str = "refs/chartroom/known";
 /// How the state of the folder is called where two states are compared.
-const WORKING_TREE: &str = "working tree";
-
-/// What is compared with the working tree, or with the end of what a session did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
-    /// The last turn of a session; of the one that was recorded last, if none is named.
-    Turn(Option<String>),
-    /// All turns of a session.
-    Session(Option<String>),
-    /// Everything since the last commit.
-    Uncommitted,
-    /// Everything since this branch and the last commit parted.
-    Branch(String),
-}
+pub(crate) const WORKING_TREE: &str = "working tree";
 
 /// The records of one folder.
 #[derive(Debug, Clone)]
 pub struct Records {
-    git: Git,
+    pub(crate) git: Git,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -65,7 +55,7 @@ impl Records {
         })?;
         let store = Self { git: Git::new(gate, root, place)? };
         if !store.git.git_dir().join("made").exists() {
-            let _lock = store.lock()?;
+            let _lock = store.lock().await?;
             store.init().await?;
         }
         Ok(store)
@@ -79,12 +69,11 @@ impl Records {
             let Ok(text) = std::fs::read(entry.path().join("place.json")) else { continue };
             let Ok(Owner { folder }) = serde_json::from_slice(&text) else { continue };
             let Ok(folder) = CanonicalRoot::open(folder) else { continue };
-            let store = Self::of(gate, &folder).await?;
-            if let Some(checkpoint) = record::find(record::list(&store.git).await?, id)? {
+            if let Some(checkpoint) = record::find(record::list(&entry.path())?, id)? {
                 if found.is_some() {
                     return Err(CheckpointError::Ambiguous { id: id.to_owned() });
                 }
-                found = Some((store, checkpoint));
+                found = Some((Self::of(gate, &folder).await?, checkpoint));
             }
         }
         found.ok_or_else(|| CheckpointError::Unknown { id: id.to_owned() })
@@ -116,25 +105,10 @@ impl Records {
     }
 
     /// One at a time, across processes. It ends with the file.
-    fn lock(&self) -> Result<File, CheckpointError> {
-        let path = self.git.store.as_path().join("lock");
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path)
-            .map_err(io("opening the lock"))?;
-        lock.lock().map_err(io("waiting for the lock"))?;
-        // What a git that was killed has left.
-        for left in ["index.lock", "restore-index", "restore-index.lock"] {
-            match std::fs::remove_file(self.git.store.as_path().join(left)) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    tracing::warn!("{left} of a killed run cannot be removed: {error}");
-                }
-                _ => {}
-            }
-        }
-        Ok(lock)
+    async fn lock(&self) -> Result<File, CheckpointError> {
+        let store = self.git.store.as_path().to_path_buf();
+        let waited = tokio::task::spawn_blocking(move || wait_for_lock(&store)).await;
+        waited.unwrap_or_else(|lost| Err(io("waiting for the lock")(std::io::Error::other(lost))))
     }
 
     /// The user's own ignore rules that lie in its repository and not in the tree.
@@ -154,32 +128,73 @@ impl Records {
         snapshot::take(&self.git).await
     }
 
-    /// Records the tree as it is now.
-    pub async fn make(&self, words: Words) -> Result<Checkpoint, CheckpointError> {
-        let _lock = self.lock()?;
+    /// Records the tree as it is now. What is written beside it is asked for when the tree has been looked at.
+    pub async fn make(&self, words: impl FnOnce() -> Words) -> Result<Checkpoint, CheckpointError> {
+        let _lock = self.lock().await?;
         let made = self.keep(words).await?;
         record::thin(&self.git).await?;
         Ok(made)
     }
 
-    async fn keep(&self, words: Words) -> Result<Checkpoint, CheckpointError> {
-        let snapshot = self.now().await?;
-        let tree = snapshot.tree.clone();
+    /// Looks at each file, so that the next record costs less.
+    pub async fn look(&self) -> Result<(), CheckpointError> {
+        self.locked_now().await.map(drop)
+    }
+
+    async fn keep(&self, words: impl FnOnce() -> Words) -> Result<Checkpoint, CheckpointError> {
+        let mut snapshot = self.now().await?;
+        let commit = match &snapshot.commit {
+            Some(commit) => commit.clone(),
+            None => {
+                let commit = record::commit(&self.git, &snapshot.tree).await?;
+                snapshot.commit = Some(commit.clone());
+                snapshot::note(&self.git, &snapshot)?;
+                commit
+            }
+        };
         let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        let newest = record::list(&self.git).await?.last().map_or(0, |newest| newest.at + 1);
+        let newest = record::list(self.store())?.last().map_or(0, |newest| newest.at + 1);
         let at = u64::try_from(at).unwrap_or(u64::MAX).max(newest);
-        let made = record::keep(&self.git, snapshot, words, at).await?;
-        self.git.ask(&["update-ref", KNOWN, &tree]).await?;
+        let made = record::add(self.store(), commit, snapshot.left_out, words(), at)?;
+        self.know(&snapshot.tree)?;
         Ok(made)
     }
 
+    pub(crate) fn store(&self) -> &Path {
+        self.git.store.as_path()
+    }
+
+    /// Remembers which tree was recorded or made last.
+    fn know(&self, tree: &str) -> Result<(), CheckpointError> {
+        let file = self.store().join(KNOWN);
+        if std::fs::read(&file).ok().as_deref() == Some(tree.as_bytes()) {
+            return Ok(());
+        }
+        record::replace(&file, tree.as_bytes()).map_err(io("noting which state is known"))
+    }
+
     /// Returns the records, the oldest first; those of one session, if one is named.
-    pub async fn list(&self, session: Option<&str>) -> Result<Vec<Checkpoint>, CheckpointError> {
-        let mut list = record::list(&self.git).await?;
+    pub fn list(&self, session: Option<&str>) -> Result<Vec<Checkpoint>, CheckpointError> {
+        let mut list = record::list(self.store())?;
         if let Some(session) = session {
             list.retain(|checkpoint| checkpoint.words.session.as_deref() == Some(session));
         }
         Ok(list)
+    }
+
+    /// Finds a record of this folder by its id, or by the beginning of it.
+    pub fn find_here(&self, id: &str) -> Result<Checkpoint, CheckpointError> {
+        let found = record::find(record::list(self.store())?, id)?;
+        found.ok_or_else(|| CheckpointError::Unknown { id: id.to_owned() })
+    }
+
+    /// Returns the record of the state before a turn of a session.
+    pub fn before(&self, session: &str, turn: &str) -> Result<Checkpoint, CheckpointError> {
+        let is_meant = |checkpoint: &Checkpoint| {
+            checkpoint.words.kind == Kind::Before && checkpoint.words.turn.as_deref() == Some(turn)
+        };
+        let found = self.list(Some(session))?.into_iter().find(is_meant);
+        found.ok_or_else(|| CheckpointError::NoTurn { turn: turn.to_owned() })
     }
 
     /// Compares a record with another one, or with the tree as it is now.
@@ -196,8 +211,8 @@ impl Records {
         self.compare((base.id.clone(), &base.commit), (name, &tree), with_patch).await
     }
 
-    async fn locked_now(&self) -> Result<String, CheckpointError> {
-        let _lock = self.lock()?;
+    pub(crate) async fn locked_now(&self) -> Result<String, CheckpointError> {
+        let _lock = self.lock().await?;
         Ok(self.now().await?.tree)
     }
 
@@ -207,102 +222,37 @@ impl Records {
         (head, head_tree): (String, &str),
         with_patch: bool,
     ) -> Result<Changes, CheckpointError> {
-        let below = self.git.place.below_top();
-        let files = changes::between(&self.git, (base_tree, head_tree), &below).await?;
-        let patch = match with_patch {
-            true => Some(changes::patch(&self.git, (base_tree, head_tree), &below).await?),
-            false => None,
-        };
-        Ok(Changes { base, head, files, patch })
+        let differing = self.differing((base_tree, head_tree)).await?;
+        let files = differing.into_iter().map(|differing| differing.file).collect();
+        Ok(Changes { base, head, files, patch: self.patch((base_tree, head_tree), with_patch).await? })
     }
 
-    /// Returns what changed.
-    pub async fn changes(&self, scope: &Scope, with_patch: bool) -> Result<Changes, CheckpointError> {
-        match scope {
-            Scope::Uncommitted => {
-                let (name, tree) = match self.repository()?.commit("HEAD") {
-                    Some(commit) => (commit.clone(), commit),
-                    // No commit yet: everything is new.
-                    None => ("nothing".to_owned(), self.git.line(&["mktree"], b"").await?),
-                };
-                self.since_commit((name, &tree), with_patch).await
-            }
-            Scope::Branch(branch) => {
-                let repository = self.repository()?;
-                let no_such = |name: &str| CheckpointError::NoSuchRef { name: name.to_owned() };
-                let theirs = repository.commit(branch).ok_or_else(|| no_such(branch))?;
-                let ours = repository.commit("HEAD").ok_or_else(|| no_such("HEAD"))?;
-                let base = self.git.line(&["merge-base", &theirs, &ours], b"").await?;
-                self.since_commit((base.clone(), &base), with_patch).await
-            }
-            Scope::Session(session) | Scope::Turn(session) => {
-                let all = record::list(&self.git).await?;
-                let of = |checkpoint: &&Checkpoint| match session {
-                    Some(session) => checkpoint.words.session.as_ref() == Some(session),
-                    None => checkpoint.words.session.is_some(),
-                };
-                let Some(last) = all.iter().rev().find(of) else {
-                    let session = session.clone().unwrap_or_else(|| "(any)".to_owned());
-                    let folder = self.git.place.folder.to_string();
-                    return Err(CheckpointError::NoSession { session, folder });
-                };
-                let mut own = all.iter().filter(|checkpoint| checkpoint.words.session == last.words.session);
-                let base = match scope {
-                    Scope::Turn(_) => own.rfind(|checkpoint| checkpoint.words.kind == Kind::Before),
-                    _ => own.find(|checkpoint| checkpoint.words.kind == Kind::Before),
-                };
-                let head = (last.words.kind == Kind::After).then_some(last);
-                self.diff(base.unwrap_or(last), head, with_patch).await
-            }
-        }
+    pub(crate) async fn differing(&self, trees: (&str, &str)) -> Result<Vec<Differing>, CheckpointError> {
+        changes::between(&self.git, trees, &self.git.place.below_top()).await
     }
 
-    fn repository(&self) -> Result<&crate::place::Repository, CheckpointError> {
-        let none = || CheckpointError::NoRepository { folder: self.git.place.folder.to_string() };
-        self.git.place.repository.as_ref().ok_or_else(none)
-    }
-
-    /// Compares a commit of the user's repository with the tree as it is now.
-    async fn since_commit(
+    /// The differences themselves, if they are wanted.
+    pub(crate) async fn patch(
         &self,
-        (name, base): (String, &str),
-        with_patch: bool,
-    ) -> Result<Changes, CheckpointError> {
-        let now = self.locked_now().await?;
-        let mut changes = self.compare((name, base), (WORKING_TREE.to_owned(), &now), with_patch).await?;
-        self.mark_untracked(&mut changes.files).await;
-        Ok(changes)
-    }
-
-    /// What is new and not in the user's index is untracked.
-    async fn mark_untracked(&self, files: &mut [ChangedFile]) {
-        let Some(repository) = &self.git.place.repository else { return };
-        if !files.iter().any(|file| file.status == FileStatus::Added) {
-            return;
-        }
-        let index = repository.git_dir.join("index");
-        let question =
-            Question { arguments: owned(&["ls-files", "-z", "-c"]), input: Vec::new(), index: Some(&index) };
-        let listed = self.git.run(question).await.unwrap_or_default();
-        let tracked: std::collections::BTreeSet<PathBuf> =
-            listed.split(|byte| *byte == 0).map(from_bytes).collect();
-        for file in files.iter_mut().filter(|file| file.status == FileStatus::Added) {
-            if !tracked.contains(&file.place) {
-                file.status = FileStatus::Untracked;
-            }
+        trees: (&str, &str),
+        is_wanted: bool,
+    ) -> Result<Option<String>, CheckpointError> {
+        match is_wanted {
+            true => changes::patch(&self.git, trees, &self.git.place.below_top()).await.map(Some),
+            false => Ok(None),
         }
     }
 
     /// Makes the tree what a record says, and names the record from which that can be undone.
     pub async fn restore(&self, target: &Checkpoint, wanted: &Wanted) -> Result<Restored, CheckpointError> {
-        let _lock = self.lock()?;
+        let _lock = self.lock().await?;
         let began = SystemTime::now();
-        let later = record::list(&self.git).await?.into_iter().filter(|other| other.at > target.at).collect();
-        let known = self.git.line(&["rev-parse", "-q", "--verify", KNOWN], b"").await.ok();
+        let later = record::list(self.store())?.into_iter().filter(|other| other.at > target.at).collect();
+        let known = std::fs::read_to_string(self.store().join(KNOWN)).ok();
         let (undo, now) = if wanted.dry_run {
             (None, self.now().await?.tree)
         } else {
-            let undo = self.keep(Words { kind: Kind::Undo, ..Words::default() }).await?;
+            let undo = self.keep(|| Words { kind: Kind::Undo, ..Words::default() }).await?;
             let tree = undo.commit.clone();
             (Some(undo.id), tree)
         };
@@ -311,8 +261,29 @@ impl Records {
         restored.undo = undo;
         if !wanted.dry_run {
             let tree = self.now().await?.tree;
-            self.git.ask(&["update-ref", KNOWN, &tree]).await?;
+            self.git.ask(&["update-ref", KNOWN_REFERENCE, &tree]).await?;
+            self.know(&tree)?;
         }
         Ok(restored)
     }
+}
+
+fn wait_for_lock(store: &Path) -> Result<File, CheckpointError> {
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(store.join("lock"))
+        .map_err(io("opening the lock"))?;
+    lock.lock().map_err(io("waiting for the lock"))?;
+    // What a git that was killed has left.
+    for left in ["index.lock", "restore-index", "restore-index.lock"] {
+        match std::fs::remove_file(store.join(left)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                tracing::warn!("{left} of a killed run cannot be removed: {error}");
+            }
+            _ => {}
+        }
+    }
+    Ok(lock)
 }

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use chartroom_protocol::changes::Restored;
 
 use crate::changes;
 use crate::git::{Git, Question, owned};
@@ -29,22 +29,6 @@ pub struct Wanted {
     pub dry_run: bool,
     /// Replace what somebody else changed too.
     pub force: bool,
-}
-
-/// What was done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Restored {
-    /// What the tree is now.
-    pub checkpoint: String,
-    /// What it was before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub undo: Option<String>,
-    /// Files that were written.
-    pub written: Vec<String>,
-    /// Files that were removed.
-    pub removed: Vec<String>,
-    /// Files that somebody else changed, or that something stands in the way of: they are as they were.
-    pub conflicts: Vec<String>,
 }
 
 /// All that is known when it begins.

@@ -1,9 +1,9 @@
 //! The working tree as it is now, as a tree of our repository.
 //!
-//! Our index remembers what each file looked like when it was recorded, so that a tree in which nothing changed costs one
-//! look at each file and no more.
+//! Our index remembers what each file looked like when it was recorded, and a note which tree that was, so that a tree in
+//! which nothing changed costs one look at each file and no more.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::git::{Git, Question, owned};
 use crate::place::{bytes, from_bytes};
+use crate::record::replace;
 use crate::{CheckpointError, MAX_FILE_BYTES, io};
 
 /// A file that is not recorded, and why.
@@ -36,11 +37,20 @@ pub enum Reason {
 }
 
 /// What the working tree is.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Snapshot {
     /// The tree object.
     pub(crate) tree: String,
     pub(crate) left_out: Vec<LeftOut>,
+    /// The commit that holds the tree, if one does already.
+    pub(crate) commit: Option<String>,
+    /// What our index looked like when it was this tree.
+    index: Option<String>,
 }
+
+/// The note of the newest [`Snapshot`].
+const NOTE: &str = "snapshot.json";
 
 /// What is done about one path.
 enum Fate {
@@ -51,19 +61,33 @@ enum Fate {
 
 /// Records what is there now. Whoever calls holds the store's lock.
 pub(crate) async fn take(git: &Git) -> Result<Snapshot, CheckpointError> {
-    let changed = changed(git).await?;
     // What was left out is in no index, so that it is listed as new each time.
     let mut left_out = Vec::new();
     let (mut recorded, mut forgotten) = (Vec::new(), Vec::new());
-    for path in &changed {
+    for (path, is_new) in &changed(git).await? {
         match fate(git.place.top(), path) {
             Fate::Record => push(&mut recorded, path),
+            Fate::Forget if *is_new => {}
             Fate::Forget => push(&mut forgotten, path),
             Fate::LeaveOut(reason) => {
-                push(&mut forgotten, path);
+                if !is_new {
+                    push(&mut forgotten, path);
+                }
                 left_out.push(LeftOut { path: path.to_string_lossy().into_owned(), reason });
             }
         }
+    }
+    left_out.sort();
+    left_out.dedup();
+    let index = git.store.as_path().join("index");
+    let last = last(git);
+    if recorded.is_empty()
+        && forgotten.is_empty()
+        && let Some(last) = &last
+        && last.index.is_some()
+        && last.index == stamp(&index)
+    {
+        return Ok(Snapshot { left_out, ..last.clone() });
     }
     if !forgotten.is_empty() {
         update(git, &["update-index", "--force-remove", "-z", "--stdin"], forgotten).await?;
@@ -71,24 +95,39 @@ pub(crate) async fn take(git: &Git) -> Result<Snapshot, CheckpointError> {
     if !recorded.is_empty() {
         update(git, &["update-index", "--add", "--remove", "-z", "--stdin"], recorded).await?;
     }
-    left_out.sort();
-    left_out.dedup();
     let tree = git.line(&["write-tree"], b"").await?;
-    Ok(Snapshot { tree, left_out })
+    let commit = last.filter(|last| last.tree == tree).and_then(|last| last.commit);
+    let snapshot = Snapshot { tree, left_out, commit, index: stamp(&index) };
+    note(git, &snapshot)?;
+    Ok(snapshot)
+}
+
+/// The newest snapshot. A note that cannot be read costs a look at everything, and no more.
+fn last(git: &Git) -> Option<Snapshot> {
+    serde_json::from_slice(&std::fs::read(git.store.as_path().join(NOTE)).ok()?).ok()
+}
+
+/// Remembers a snapshot as the newest.
+pub(crate) fn note(git: &Git, snapshot: &Snapshot) -> Result<(), CheckpointError> {
+    let text = serde_json::to_vec(snapshot).unwrap_or_default();
+    replace(&git.store.as_path().join(NOTE), &text).map_err(io("noting what the tree is"))
 }
 
 async fn update(git: &Git, arguments: &[&str], input: Vec<u8>) -> Result<(), CheckpointError> {
     git.run(Question { arguments: owned(arguments), input, index: None }).await.map(drop)
 }
 
-/// The files that may differ from what our index has: changed, gone, new, and those that are ignored and all the same in
-/// the user's repository.
-async fn changed(git: &Git) -> Result<BTreeSet<PathBuf>, CheckpointError> {
+/// The files that may differ from what our index has, and whether it lacks them: changed, gone, new, and those that are
+/// ignored and all the same in the user's repository.
+async fn changed(git: &Git) -> Result<BTreeMap<PathBuf, bool>, CheckpointError> {
     let below = git.place.below_top();
-    let mut arguments = owned(&["ls-files", "-z", "-m", "-d", "-o", "--exclude-standard", "--"]);
+    let mut arguments = owned(&["ls-files", "-t", "-z", "-m", "-d", "-o", "--exclude-standard", "--"]);
     arguments.push(below.clone().into());
     let listed = git.run(Question { arguments, input: Vec::new(), index: None }).await?;
-    let mut changed = paths(&listed);
+    // Each begins with a letter that says how it differs, and a space.
+    let mut changed: BTreeMap<PathBuf, bool> = fields(&listed)
+        .filter_map(|line| Some((from_bytes(line.get(2..)?), line.first() == Some(&b'?'))))
+        .collect();
     if let Some(repository) = &git.place.repository
         && let Some(stamp) = stamp(&repository.git_dir.join("index"))
     {
@@ -99,7 +138,7 @@ async fn changed(git: &Git) -> Result<BTreeSet<PathBuf>, CheckpointError> {
             let index = repository.git_dir.join("index");
             let question = Question { arguments, input: Vec::new(), index: Some(&index) };
             match git.run(question).await {
-                Ok(tracked) => changed.extend(paths(&tracked)),
+                Ok(tracked) => changed.extend(fields(&tracked).map(|path| (from_bytes(path), false))),
                 // An index in parts cannot be read from elsewhere: what is ignored is left out then.
                 Err(error) => tracing::debug!("the user's index was not read: {error}"),
             }
@@ -109,10 +148,11 @@ async fn changed(git: &Git) -> Result<BTreeSet<PathBuf>, CheckpointError> {
     Ok(changed)
 }
 
-fn paths(listed: &[u8]) -> BTreeSet<PathBuf> {
-    listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(from_bytes).collect()
+fn fields(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    listed.split(|byte| *byte == 0).filter(|field| !field.is_empty())
 }
 
+/// What tells that a file was not written since.
 fn stamp(index: &Path) -> Option<String> {
     let found = index.metadata().ok()?;
     Some(format!("{} {} {} {}", found.ino(), found.len(), found.mtime(), found.mtime_nsec()))

@@ -71,6 +71,8 @@ pub enum ErrorCode {
     QueuedMessageNotFound,
     /// The agent's program is not on this machine; the message says how to install it.
     AgentNotInstalled,
+    /// The agent cannot do this; the message says what it cannot.
+    NotSupported,
     /// The language server could not be installed; the message says why and what to do.
     InstallFailed,
     /// The message or its images are over the limit of one message.
@@ -116,6 +118,7 @@ impl ErrorCode {
             Self::QuestionNotFound => "QUESTION_NOT_FOUND",
             Self::QueuedMessageNotFound => "QUEUED_MESSAGE_NOT_FOUND",
             Self::AgentNotInstalled => "AGENT_NOT_INSTALLED",
+            Self::NotSupported => "NOT_SUPPORTED",
             Self::InstallFailed => "INSTALL_FAILED",
             Self::MessageTooLarge => "MESSAGE_TOO_LARGE",
             Self::InvalidRequest => "INVALID_REQUEST",

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 pub mod agent;
+pub mod changes;
 pub mod context;
 pub mod device;
 pub mod doctor;

@@ -49,6 +49,12 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::session::DoneResponse>();
     to.visit::<crate::session::SessionOptions>();
     to.visit::<crate::context::ContextResponse>();
+    to.visit::<crate::changes::Changes>();
+    to.visit::<crate::changes::RestoreParams>();
+    to.visit::<crate::changes::RewindParams>();
+    to.visit::<crate::changes::RewindResponse>();
+    to.visit::<crate::changes::ForkParams>();
+    to.visit::<crate::changes::ForkResponse>();
     to.visit::<crate::lsp::LspStatusResponse>();
     to.visit::<crate::lsp::ProjectServersResponse>();
     to.visit::<crate::lsp::CheckResponse>();

@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use chartroom_protocol::agent::{Agent, AgentListResponse, AgentStatus};
+use chartroom_protocol::changes::{
+    ChangedFile, Changes, FileStatus, ForkParams, ForkResponse, RestoreParams, Restored, RewindParams,
+    RewindResponse,
+};
 use chartroom_protocol::context::{ContextCategory, ContextResponse, ContextUse};
 use chartroom_protocol::device::{
     Device, DeviceListResponse, EnterParams, EnterResponse, RevokeDevicesParams, RevokeDevicesResponse,
@@ -377,6 +381,59 @@ fn bodies_of_the_session_api() {
         lines(&[error]),
     ];
     expect_file!["golden/bodies.jsonl"].assert_eq(&text.concat());
+}
+
+#[test]
+fn bodies_about_changed_files() {
+    let file = |status, from: Option<&str>| ChangedFile {
+        path: "a.rs".to_owned(),
+        status,
+        from: from.map(str::to_owned),
+        added: 2,
+        removed: 1,
+        binary: false,
+    };
+    let all = [FileStatus::Added, FileStatus::Modified, FileStatus::Deleted, FileStatus::Untracked];
+    let mut files: Vec<ChangedFile> = all.into_iter().map(|status| file(status, None)).collect();
+    files.push(file(FileStatus::Renamed, Some("b.rs")));
+    let changes = |files, patch| Changes {
+        base: "0123456789ab".to_owned(),
+        head: "working tree".to_owned(),
+        files,
+        patch,
+    };
+    let restored = Restored {
+        checkpoint: "0123456789ab".to_owned(),
+        undo: Some("ba9876543210".to_owned()),
+        written: vec!["a.rs".to_owned()],
+        removed: Vec::new(),
+        conflicts: Vec::new(),
+    };
+    let rewind =
+        RewindParams { before: "t".into(), files: true, conversation: false, dry_run: true, force: false };
+    let restore = RestoreParams {
+        checkpoint: "0123".to_owned(),
+        paths: vec!["src".to_owned()],
+        dry_run: false,
+        force: true,
+    };
+    let text = [
+        lines(&[changes(files, None), changes(Vec::new(), Some("diff --git\n".to_owned()))]),
+        lines(&[restore]),
+        lines(std::slice::from_ref(&restored)),
+        lines(&[rewind]),
+        lines(&[RewindResponse {
+            files: Some(restored),
+            session: Some("s".into()),
+            cannot: Some("it cannot".to_owned()),
+        }]),
+        lines(&[ForkParams { at: Some("t".into()) }, ForkParams::default()]),
+        lines(&[
+            ForkResponse { session: Some("s".into()), cannot: None },
+            ForkResponse { session: None, cannot: Some("it cannot".to_owned()) },
+        ]),
+    ];
+    expect_file!["golden/changes.jsonl"].assert_eq(&text.concat());
 }
 
 #[test]

@@ -6,6 +6,7 @@ pub mod translate;
 
 mod discover;
 mod files;
+mod fork;
 mod history;
 mod process;
 mod provider;

@@ -33,6 +33,7 @@ use crate::clock::{Clock, LazyTimer};
 use crate::feed::{Broadcast, Change};
 use crate::provider::{AgentHandle, Provider, ProviderError, ProviderOutput};
 use crate::store::{SessionChange, Store, StoreError, StoredMessage, StoredSession};
+use crate::turns::{TurnPlace, TurnWatch};
 use calls::CallDone;
 use delivery::Delivery;
 use journaling::Staged;
@@ -145,6 +146,7 @@ pub(crate) struct Actor {
     store: Store,
     broadcast: Arc<Broadcast>,
     check_folder: FolderCheck,
+    turn_watch: Option<Arc<dyn TurnWatch>>,
     limits: Limits,
     clock: Clock,
     commands: mpsc::Receiver<Command>,
@@ -332,6 +334,15 @@ impl Actor {
             title: self.title(),
             model: self.session.model.clone(),
             mode: self.session.mode.clone(),
+        }
+    }
+
+    /// A turn of this session as others are told of it.
+    fn turn_place(&self, turn_id: &TurnId) -> TurnPlace {
+        TurnPlace {
+            session_id: self.session.session_id.clone(),
+            turn_id: turn_id.clone(),
+            project_dir: self.project_dir.clone(),
         }
     }
 

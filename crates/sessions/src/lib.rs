@@ -13,6 +13,7 @@ pub mod registry;
 mod service;
 pub mod store;
 mod summary;
+mod turns;
 pub mod upsert;
 
 mod pump;
@@ -32,4 +33,5 @@ pub use pump::Pump;
 pub use registry::Registry;
 pub use service::{NewSession, SessionService};
 pub use store::{Store, StoreError};
+pub use turns::{TurnPlace, TurnWatch};
 pub use upsert::{ProcessorConfig, StreamOutput, UpsertProcessor};

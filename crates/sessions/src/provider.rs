@@ -43,6 +43,12 @@ pub trait Provider: Send + Sync {
     /// Finds the conversations that the agent keeps for a project, in any order. Starts no process.
     async fn discover(&self, project_dir: &Path) -> Result<Vec<DiscoveredSession>, ProviderError>;
 
+    /// Tells whether a session can begin with a part of another one: [`load_session`](Self::load_session) of one that the
+    /// agent does not know has [`FORKED_FROM`] among the provider's options then.
+    fn can_fork(&self) -> bool {
+        false
+    }
+
     /// Tells that a person works in this project now, so that a session may be asked for soon.
     fn project_opened(&self, _project_dir: &Path) {}
 }
@@ -211,6 +217,33 @@ pub struct DiscoveredSession {
 
 /// The provider option under which an agent's own id is kept where it is not the session's.
 pub const AGENTS_ID: &str = "agentSessionId";
+
+/// The provider option that tells which conversation a session began with, until the agent has kept it as its own.
+pub const FORKED_FROM: &str = "forkedFrom";
+
+/// Where a session parted from another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForkedFrom {
+    /// The other one, as its agent names it.
+    pub session_id: SessionId,
+    /// All before this turn of it is known; all of it if none is named.
+    pub before: Option<TurnId>,
+}
+
+impl ForkedFrom {
+    /// Reads it from the provider's options.
+    pub fn of(provider_options: &Map<String, Value>) -> Option<Self> {
+        let value = provider_options.get(FORKED_FROM)?;
+        let text = |name: &str| value.get(name).and_then(Value::as_str);
+        Some(Self { session_id: SessionId::from(text("session")?), before: text("before").map(TurnId::from) })
+    }
+
+    /// Returns it as an option.
+    pub fn to_value(&self) -> Value {
+        let before = self.before.as_ref().map(TurnId::as_str);
+        serde_json::json!({ "session": self.session_id.as_str(), "before": before })
+    }
+}
 
 /// Makes the id of a turn.
 pub fn new_turn_id() -> TurnId {

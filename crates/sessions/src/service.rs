@@ -3,12 +3,13 @@
 mod commands;
 mod deletion;
 mod discovery;
+mod forks;
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chartroom_protocol::agent::Agent;
@@ -26,6 +27,7 @@ use crate::provider::{AGENTS_ID, CreateOptions, ProviderError, ProviderSession, 
 use crate::registry::Registry;
 use crate::store::{Store, StoredProject, StoredSession};
 use crate::summary::summary;
+use crate::turns::TurnWatch;
 use discovery::Discovered;
 
 /// What waits for a session. When it is full the asker waits; a session answers within a commit.
@@ -43,6 +45,7 @@ struct Inner {
     store: Store,
     registry: Registry,
     check_folder: FolderCheck,
+    turn_watch: Option<Arc<dyn TurnWatch>>,
     limits: Limits,
     clock: Clock,
     /// Held while a session is brought up, so that it is brought up once.
@@ -81,14 +84,21 @@ pub struct NewSession {
 }
 
 impl SessionService {
-    /// Makes the service. `check_folder` is asked before an agent is started in a folder.
-    pub fn new(store: Store, registry: Registry, check_folder: FolderCheck, limits: Limits) -> Self {
+    /// Makes the service. `check_folder` is asked before an agent is started in a folder; `turn_watch` hears of turns.
+    pub fn new(
+        store: Store,
+        registry: Registry,
+        check_folder: FolderCheck,
+        turn_watch: Option<Arc<dyn TurnWatch>>,
+        limits: Limits,
+    ) -> Self {
         let (overview, _) = broadcast::channel(OVERVIEW);
         Self {
             inner: Arc::new(Inner {
                 store,
                 registry,
                 check_folder,
+                turn_watch,
                 limits,
                 clock: Clock::start(),
                 sessions: Mutex::default(),
@@ -136,6 +146,9 @@ impl SessionService {
         let provider = self.inner.registry.get(&new.cli_type)?;
         (self.inner.check_folder)(&new.project.path)?;
         crate::actor::check_installed(&*provider)?;
+        if let Some(watch) = &self.inner.turn_watch {
+            watch.opens(&new.project.path);
+        }
         let options = CreateOptions {
             project_dir: new.project.path.clone(),
             model: new.model.clone(),
@@ -250,6 +263,13 @@ impl SessionService {
         }
     }
 
+    /// Returns the folder that a session's agent works in.
+    pub async fn folder(&self, session_id: &SessionId) -> Result<PathBuf, ProviderError> {
+        let stored = self.inner.store.session(session_id).await.map_err(internal)?;
+        let session = stored.ok_or_else(|| ProviderError::session_not_found(session_id))?;
+        Ok(self.project(&session.project_id).await?.path)
+    }
+
     async fn project(&self, project_id: &ProjectId) -> Result<StoredProject, ProviderError> {
         let project = self.inner.store.project(project_id).await.map_err(internal)?;
         project.ok_or_else(|| {
@@ -294,6 +314,7 @@ impl SessionService {
             store: inner.store.clone(),
             broadcast: Arc::clone(&broadcast),
             check_folder: Arc::clone(&inner.check_folder),
+            turn_watch: inner.turn_watch.clone(),
             limits: inner.limits.clone(),
             commands: receiver,
         };

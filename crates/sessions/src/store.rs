@@ -5,6 +5,7 @@
 //! thousand. Readers have connections of their own and see everything that was kept before they asked.
 
 mod deletion;
+mod forks;
 mod journal;
 mod known;
 mod open;

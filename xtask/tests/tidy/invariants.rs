@@ -79,7 +79,7 @@ const SERIALIZED_ELSEWHERE: &[(&str, &str)] = &[
     ("crates/chartroom/src/cli/install/record.rs", "our own file: installed.json"),
     ("crates/chartroom/src/http/access/", "our own file: devices.json"),
     ("crates/chartroom/src/http/secret.rs", "our own file: hashes in devices.json"),
-    ("crates/checkpoints/src/", "our own repository's messages, and documents of the command line"),
+    ("crates/checkpoints/src/", "the list of records, which only this crate reads, and its lines for people"),
     ("crates/index/src/catalog/", "our own file: codebases.json"),
     ("crates/index/src/file_lock.rs", "our own files: who holds a lock"),
     ("crates/index/src/lease", "our own files: who writes which codebase"),

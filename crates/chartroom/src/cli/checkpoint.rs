@@ -2,9 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use chartroom_checkpoints::{
-    Changes, Checkpoint, CheckpointError, FileStatus, Records, Restored, Scope, Wanted, Words,
-};
+use chartroom_checkpoints::{Checkpoint, CheckpointError, Records, Scope, Wanted, Words};
+use chartroom_protocol::changes::{Changes, FileStatus, Restored};
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use serde::Serialize;
 use serde_json::json;
@@ -113,7 +112,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
 /// `chartroom changes`: 0 whether there are some or none.
 pub(super) fn changes(args: &ChangesArgs) -> Result<Outcome, Failure> {
     let scope = match (args.scope.as_deref(), &args.session) {
-        (Some("turn"), session) => Scope::Turn(session.clone()),
+        (Some("turn"), session) => Scope::Turn { session: session.clone(), turn: None },
         (Some("session"), session) => Scope::Session(session.clone()),
         (None, Some(session)) => Scope::Session(Some(session.clone())),
         (None | Some("uncommitted"), _) => Scope::Uncommitted,
@@ -146,7 +145,7 @@ async fn make(
     json: bool,
 ) -> Result<Outcome, Failure> {
     let store = open(gate, dir).await?;
-    let made = store.make(Words { label, ..Words::default() }).await.map_err(failure)?;
+    let made = store.make(|| Words { label, ..Words::default() }).await.map_err(failure)?;
     print(json, &made, || {
         let left_out = match made.left_out.len() {
             0 => String::new(),
@@ -163,7 +162,7 @@ async fn list(
     session: Option<&str>,
     json: bool,
 ) -> Result<Outcome, Failure> {
-    let list = open(gate, dir).await?.list(session).await.map_err(failure)?;
+    let list = open(gate, dir).await?.list(session).map_err(failure)?;
     print(json, &json!({ "checkpoints": list }), || list.iter().map(line).collect())?;
     Ok(Outcome::Done)
 }
@@ -200,7 +199,11 @@ async fn diff(
     Ok(Outcome::Done)
 }
 
-fn print(json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
+pub(super) fn print(
+    json: bool,
+    value: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<(), Failure> {
     if json {
         let text =
             serde_json::to_string_pretty(value).map_err(|error| Failure::impossible(error.to_string()))?;
@@ -230,7 +233,7 @@ fn changes_text(changes: &Changes) -> String {
     lines.collect()
 }
 
-fn restored_text(restored: &Restored, dry_run: bool) -> String {
+pub(super) fn restored_text(restored: &Restored, dry_run: bool) -> String {
     let would = if dry_run { "would be " } else { "" };
     let mut text = String::new();
     for (paths, what) in [(&restored.written, "written"), (&restored.removed, "removed")] {

@@ -1,6 +1,7 @@
 //! `/api/session`: making, finding, loading and ending sessions.
 
 mod answer;
+mod changes;
 mod messages;
 mod settings;
 
@@ -32,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Kind::Api, routes!(kill)),
         Route::new(Kind::Api, routes!(delete)),
     ];
-    own.into_iter().chain(messages::routes()).chain(settings::routes()).collect()
+    own.into_iter().chain(messages::routes()).chain(settings::routes()).chain(changes::routes()).collect()
 }
 
 /// Starts an agent on a new conversation. A folder that is no project yet becomes one.

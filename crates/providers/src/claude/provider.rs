@@ -8,13 +8,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chartroom_protocol::agent::Agent;
 use chartroom_protocol::ids::{CliType, SessionId};
-use chartroom_sessions::provider::LoadOptions;
+use chartroom_sessions::provider::{ForkedFrom, LoadOptions};
 use chartroom_sessions::{
     AgentHandle, CreateOptions, DiscoveredSession, History, Provider, ProviderError, ProviderSession,
 };
 use chartroom_workspace::SpawnGate;
 use serde_json::{Map, Value, json};
 
+use super::fork::{self, Known};
 use super::process::{self, Started};
 use super::warm::WarmPool;
 use super::{control, discover, files, history};
@@ -98,9 +99,16 @@ impl Provider for ClaudeProvider {
     ) -> Result<ProviderSession, ProviderError> {
         let folder = files::config_dir(&self.starter.config.command);
         let file = files::session_file(&folder, &options.project_dir, session_id);
+        let forked_from = ForkedFrom::of(&options.provider_options);
         let settings =
             Settings { model: options.model, mode: options.mode, provider_options: options.provider_options };
         let Some(file) = file else {
+            if let Some(forked_from) = &forked_from {
+                // The CLI keeps it as its own with the first message.
+                let conversation = fork_of(&folder, &options.project_dir, forked_from, session_id)?;
+                let started = self.starter.start(&options.project_dir, conversation, &settings).await?;
+                return Ok(hand_over(started, History::empty()));
+            }
             if !options.may_be_unkept {
                 return Err(ProviderError::session_not_found(session_id));
             }
@@ -126,6 +134,10 @@ impl Provider for ClaudeProvider {
             .map_err(|error| ProviderError::protocol("looking for sessions failed").with_cause(error))
     }
 
+    fn can_fork(&self) -> bool {
+        true
+    }
+
     fn project_opened(&self, project_dir: &Path) {
         self.warm.fill(project_dir);
     }
@@ -144,6 +156,33 @@ fn hand_over(started: Started, history: History) -> ProviderSession {
 pub(super) enum Conversation {
     New(SessionId),
     Existing(SessionId),
+    /// It begins with what another one has, up to a line of it.
+    Forked {
+        session_id: SessionId,
+        from: SessionId,
+        up_to: Option<String>,
+    },
+}
+
+/// Says how a conversation is begun that parts from another one.
+fn fork_of(
+    config_dir: &Path,
+    project_dir: &Path,
+    forked_from: &ForkedFrom,
+    session_id: &SessionId,
+) -> Result<Conversation, ProviderError> {
+    let (session_id, from) = (session_id.clone(), forked_from.session_id.clone());
+    let Some(file) = files::session_file(config_dir, project_dir, &from) else {
+        return Err(ProviderError::session_not_found(&from));
+    };
+    let up_to = match &forked_from.before {
+        None => None,
+        Some(turn_id) => match fork::before(&file, turn_id)? {
+            Known::Nothing => return Ok(Conversation::New(session_id)),
+            Known::UpTo(line) => Some(line),
+        },
+    };
+    Ok(Conversation::Forked { session_id, from, up_to })
 }
 
 /// What was chosen for a session.
@@ -197,7 +236,9 @@ impl Starter {
         let mcp_config = agent_tools.as_deref().and_then(control::mcp_config);
         let args = arguments(&conversation, settings, mcp_config);
         let child = self.config.command.launch(&self.gate, project_dir, args)?;
-        let (Conversation::New(session_id) | Conversation::Existing(session_id)) = conversation;
+        let (Conversation::New(session_id)
+        | Conversation::Existing(session_id)
+        | Conversation::Forked { session_id, .. }) = conversation;
         let started =
             process::start(session_id, child, project_dir, agent_tools, self.config.timeouts).await?;
         settings.apply_budget(&started).await?;
@@ -223,6 +264,13 @@ fn arguments(conversation: &Conversation, settings: &Settings, mcp_config: Optio
     match conversation {
         Conversation::New(session_id) => add("--session-id", session_id.as_str()),
         Conversation::Existing(session_id) => add("--resume", session_id.as_str()),
+        Conversation::Forked { session_id, from, up_to } => {
+            add("--resume", from.as_str());
+            if let Some(line) = up_to {
+                add("--resume-session-at", line);
+            }
+            add("--session-id", session_id.as_str());
+        }
     }
     if let Some(model) = &settings.model {
         add("--model", model);
@@ -232,6 +280,9 @@ fn arguments(conversation: &Conversation, settings: &Settings, mcp_config: Optio
     }
     if let Some(config) = mcp_config {
         add("--mcp-config", &config);
+    }
+    if matches!(conversation, Conversation::Forked { .. }) {
+        args.push(OsString::from("--fork-session"));
     }
     if settings.mode.as_deref() == Some("bypassPermissions") {
         args.push(OsString::from("--allow-dangerously-skip-permissions"));
@@ -268,6 +319,19 @@ mod tests {
             Conversation::Existing(id()),
             settings,
             "--resume 11111111-2222-4333-8444-555555555555 --model opus --permission-mode plan",
+        );
+    }
+
+    #[test]
+    fn a_conversation_that_parts_from_another_has_an_id_of_its_own() {
+        let (session_id, from) = (SessionId::from("new"), SessionId::from("old"));
+        let whole = Conversation::Forked { session_id: session_id.clone(), from: from.clone(), up_to: None };
+        check(whole, Settings::default(), "--resume old --session-id new --fork-session");
+        let part = Conversation::Forked { session_id, from, up_to: Some("line".to_owned()) };
+        check(
+            part,
+            Settings::default(),
+            "--resume old --resume-session-at line --session-id new --fork-session",
         );
     }
 

@@ -82,6 +82,9 @@ impl Actor {
             (None, false) => {
                 // The agent began it by itself.
                 let (turn_id, first_seq) = (turn_id.clone(), self.seqs.next());
+                if let Some(watch) = &self.turn_watch {
+                    drop(watch.begins(self.turn_place(&turn_id)));
+                }
                 self.turns.push(RunningTurn { turn_id, first_seq, is_told: true, cancelled: false });
                 self.stage_turn(event);
             }
@@ -109,6 +112,9 @@ impl Actor {
     pub(super) fn finish_turn(&mut self, event: &TurnEvent) {
         self.stage_turn(event);
         self.end_turn(event);
+        if let Some(watch) = &self.turn_watch {
+            watch.ended(self.turn_place(event.turn_id()));
+        }
     }
 
     /// The process is gone: what was open is an error, and the session waits for somebody to go on.

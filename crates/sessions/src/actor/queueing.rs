@@ -199,10 +199,14 @@ impl Actor {
         }
         let Some(message) = self.delivery.give() else { return };
         let StoredMessage { turn_id, params, .. } = message;
+        let begins = self.turn_watch.as_ref().map(|watch| watch.begins(self.turn_place(&turn_id)));
         match &self.agent {
             Agent::Running { handle, .. } => {
                 let handle = std::sync::Arc::clone(handle);
                 self.calls.spawn(async move {
+                    if let Some(begins) = begins {
+                        begins.await;
+                    }
                     let result = handle.send_message(&turn_id, params).await;
                     CallDone::Delivered { turn_id, result }
                 });

@@ -18,6 +18,7 @@ use crate::clock::{Clock, LazyTimer};
 use crate::feed::{Broadcast, Change};
 use crate::provider::{Provider, ProviderSession};
 use crate::store::{Store, StoreError, StoredSession};
+use crate::turns::TurnWatch;
 
 /// Why a turn of an earlier run has no better end.
 pub(super) const STOPPED: &str = "Chartroom was stopped in the middle of this turn";
@@ -30,6 +31,7 @@ pub(crate) struct Parts {
     pub(crate) store: Store,
     pub(crate) broadcast: Arc<Broadcast>,
     pub(crate) check_folder: FolderCheck,
+    pub(crate) turn_watch: Option<Arc<dyn TurnWatch>>,
     pub(crate) limits: Limits,
     pub(crate) commands: mpsc::Receiver<Command>,
 }
@@ -76,6 +78,7 @@ impl Actor {
             store: parts.store,
             broadcast: parts.broadcast,
             check_folder: parts.check_folder,
+            turn_watch: parts.turn_watch,
             limits: parts.limits,
             clock: Clock::start(),
             commands: parts.commands,

@@ -116,7 +116,7 @@ fn service(store: Store, fake: &FakeProvider, limits: &Limits) -> SessionService
         }
         Ok(())
     });
-    SessionService::new(store, registry, check, limits.clone())
+    SessionService::new(store, registry, check, None, limits.clone())
 }
 
 pub(super) fn text(message: &str) -> SendParams {

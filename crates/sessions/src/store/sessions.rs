@@ -59,33 +59,35 @@ pub struct SessionChange {
 const COLUMNS: &str = "session_id, cli_type, project_id, title, model, mode, provider_options, created_at, \
                        last_activity, archived, killed, held";
 
+/// Keeps a new session; one that is known already is left as it is.
+pub(super) fn insert(connection: &Connection, session: &StoredSession) -> Result<(), StoreError> {
+    connection.execute(
+        &format!(
+            "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+             ON CONFLICT (session_id) DO NOTHING"
+        ),
+        params![
+            session.session_id.as_str(),
+            session.cli_type.as_str(),
+            session.project_id.as_str(),
+            session.title,
+            session.model,
+            session.mode,
+            to_json(&session.provider_options),
+            session.created_at,
+            session.last_activity,
+            session.archived,
+            session.killed,
+            session.held,
+        ],
+    )?;
+    Ok(())
+}
+
 impl Store {
     /// Keeps a new session; one that is known already is left as it is.
     pub async fn insert_session(&self, session: StoredSession) -> Result<(), StoreError> {
-        self.write(Durability::Disk, move |connection| {
-            connection.execute(
-                &format!(
-                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
-                     ON CONFLICT (session_id) DO NOTHING"
-                ),
-                params![
-                    session.session_id.as_str(),
-                    session.cli_type.as_str(),
-                    session.project_id.as_str(),
-                    session.title,
-                    session.model,
-                    session.mode,
-                    to_json(&session.provider_options),
-                    session.created_at,
-                    session.last_activity,
-                    session.archived,
-                    session.killed,
-                    session.held,
-                ],
-            )?;
-            Ok(())
-        })
-        .await
+        self.write(Durability::Disk, move |connection| insert(connection, &session)).await
     }
 
     /// Returns a session's row.

@@ -36,7 +36,7 @@ fn status(code: ErrorCode) -> StatusCode {
         ErrorCode::MessageTooLarge | ErrorCode::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         ErrorCode::AgentNotInstalled => StatusCode::FAILED_DEPENDENCY,
-        ErrorCode::InstallFailed => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorCode::NotSupported | ErrorCode::InstallFailed => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorCode::ProcessCrash
         | ErrorCode::ProtocolError
         | ErrorCode::InterruptFailed
