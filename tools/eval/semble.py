@@ -6,7 +6,9 @@ import json
 import os
 import sys
 
-from semble import SembleIndex
+# This file has the package's name, and its folder comes first.
+sys.path.pop(0)
+from semble import SembleIndex  # noqa: E402
 
 known = (None, None, None)
 for line in sys.stdin:

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-use chartroom_search::embed::NoEmbedder;
+use chartroom_search::embed::StaticWords;
 use chartroom_search::eval::{self, Answer, Beside, Objects, Options, Row};
 use chartroom_search::history::{FORMAT, MAX_COMMITS};
 use chartroom_search::parser::InProcess;
@@ -86,6 +86,7 @@ fn main() -> Outcome<()> {
     };
     let options =
         Options { ablation: arguments.ablation, names: arguments.questions, sentences: arguments.questions };
+    let embedder = Arc::new(StaticWords::built_in()?);
     let mut answers: Vec<Answer> = Vec::new();
     for (repository, rows) in by_repository {
         let objects = Bare(arguments.repositories.join(repository.replace('/', "+")).join("repo"));
@@ -99,7 +100,7 @@ fn main() -> Outcome<()> {
         let first = answers.len();
         let mut keep = |answer: Answer| answers.push(answer);
         let parser = Arc::new(InProcess::default());
-        eval::evaluate(&objects, &rows, parser, Arc::new(NoEmbedder), options, &mut others, &mut keep)?;
+        eval::evaluate(&objects, &rows, parser, embedder.clone(), options, &mut others, &mut keep)?;
         eprintln!("{repository}: {} rows", rows.len());
         if let Some(out) = &mut out {
             for answer in &answers[first..] {

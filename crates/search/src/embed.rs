@@ -1,24 +1,24 @@
 //! Text to vectors: the seam behind which `none`, `static` and `openai` live.
 
-mod hashed;
 mod none;
 mod openai;
 mod quantised;
+mod words;
 
 use chartroom_protocol::index::EmbeddingConfig;
 use thiserror::Error;
 
-pub use hashed::Hashed;
 pub use none::NoEmbedder;
 pub use openai::{OpenAi, OpenAiConfig};
 pub use quantised::{Quantised, dot};
+pub use words::{StaticWords, TableError};
 
 /// The embedder that the user's configuration asks for.
 ///
 /// A key is read from the environment variable that the configuration names, never from the configuration itself.
 pub fn from_config(config: &EmbeddingConfig) -> Result<Box<dyn Embedder>, EmbedError> {
     Ok(match config {
-        EmbeddingConfig::Static => Box::new(Hashed::default()),
+        EmbeddingConfig::Static => Box::new(StaticWords::built_in()?),
         EmbeddingConfig::None => Box::new(NoEmbedder),
         EmbeddingConfig::Openai { base_url, model, dimension, api_key_env } => {
             let key = match api_key_env {
@@ -76,4 +76,12 @@ pub enum EmbedError {
     /// The provider answered something that is not one vector per text.
     #[error("the embedding provider gave an unusable answer: {0}")]
     Response(String),
+}
+
+/// Makes a vector's length one; a zero vector stays as it is.
+fn normalise(vector: &mut [f32]) {
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    if length > 0.0 && length.is_finite() {
+        vector.iter_mut().for_each(|value| *value /= length);
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chartroom_search::embed::NoEmbedder;
+use chartroom_search::embed::StaticWords;
 use chartroom_search::eval::{self, Answer, EvalError, Objects, Options, Row};
 use chartroom_search::history::{FORMAT, History, MAX_COMMITS};
 use chartroom_workspace::{CanonicalRoot, SpawnGate, git};
@@ -66,10 +66,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         }
         let options = Options { ablation: args.ablation, names: args.questions, sentences: args.questions };
         let parser = Arc::new(parser(&data, Some(gate))?);
+        let embedder = StaticWords::built_in().map_err(|error| Failure::impossible(error.to_string()))?;
         let asked = tokio::task::spawn_blocking(move || {
             let mut answers: Vec<Answer> = Vec::new();
             let mut keep = |answer: Answer| answers.push(answer);
-            eval::evaluate(&objects, &rows, parser, Arc::new(NoEmbedder), options, &mut [], &mut keep)?;
+            eval::evaluate(&objects, &rows, parser, Arc::new(embedder), options, &mut [], &mut keep)?;
             Ok::<Vec<Answer>, EvalError>(answers)
         });
         let answers = asked

@@ -111,7 +111,7 @@ fn answer(
     };
     let outcome = rank::search(&*reader, &*core.embedder, &request).map_err(|error| failed(&error))?;
     response.results = outcome.results;
-    if only_counts_words(&*core.embedder) && !bundle::has_a_word(&response.results, &request.query) {
+    if only_knows_words(&*core.embedder) && !bundle::has_a_word(&response.results, &request.query) {
         response.results.clear();
     }
     if response.results.is_empty() {
@@ -131,9 +131,9 @@ fn answer(
     Ok(())
 }
 
-/// An embedder without vectors, or whose vectors are counts of words: it knows nothing of what words mean.
-fn only_counts_words(embedder: &dyn Embedder) -> bool {
-    embedder.dimension() == 0 || embedder.model().starts_with("hashed")
+/// An embedder without vectors, or with a fixed one for each word, which has a nearest chunk for whatever is typed.
+fn only_knows_words(embedder: &dyn Embedder) -> bool {
+    embedder.dimension() == 0 || embedder.provider() == "static"
 }
 
 /// `CODE - text`, or a bare code.

@@ -18,7 +18,7 @@ pub struct IndexConfig {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "provider", rename_all = "lowercase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum EmbeddingConfig {
-    /// The table inside the binary: no download, no key.
+    /// A trained table of words inside the binary, asked with short questions: no download, no key.
     #[default]
     Static,
     /// Any server that speaks OpenAI's `/v1/embeddings`.

@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::hashed::normalise;
-use super::{EmbedError, Embedder};
+use super::{EmbedError, Embedder, normalise};
 use backoff::{Patience, Verdict};
 
 /// Where and how to ask.

@@ -14,7 +14,7 @@ use super::questions::{Question, names, sentences, without_lines};
 use super::rows::{Leak, Row};
 use super::tree::{Tree, TreeError};
 use crate::chunk::{FileMeta, indexable};
-use crate::embed::Embedder;
+use crate::embed::{Embedder, NoEmbedder};
 use crate::history::{History, HistoryWords};
 use crate::parser::Parser;
 use crate::paths::is_searched;
@@ -30,6 +30,8 @@ const BATCH: usize = 200;
 
 /// Ours, as the tool asks it.
 pub const OURS: &str = "chartroom";
+/// Ours with words alone.
+const WITHOUT_VECTORS: &str = "chartroom, words alone";
 
 /// Where trees, files and logs come from.
 pub trait Objects {
@@ -243,6 +245,12 @@ impl Asker<'_> {
         let outcome = rank::search(reader, self.embedder, &request)?;
         let ms = began.elapsed().as_secs_f64() * 1000.0;
         (self.each)(answer(OURS, files_of(&outcome.results), ms, outcome.lead));
+        if self.embedder.dimension() > 0 {
+            let began = Instant::now();
+            let outcome = rank::search(reader, &NoEmbedder, &request)?;
+            let ms = began.elapsed().as_secs_f64() * 1000.0;
+            (self.each)(answer(WITHOUT_VECTORS, files_of(&outcome.results), ms, outcome.lead));
+        }
         let counts = reader.words()?;
         for (name, plain) in [("BM25 per file", Plain::Files), ("BM25 per chunk", Plain::Chunks)] {
             let began = Instant::now();

@@ -77,6 +77,8 @@ pub struct Plan {
     pub pin_exact: bool,
     /// Whether vectors are asked. Identifiers need none.
     pub dense: bool,
+    /// A sentence at most, and nothing in it is spelled as code is: what its words mean says where to look.
+    pub in_words: bool,
     /// Words about the code, from a short question to a whole issue: which files are they about?
     pub about_files: bool,
 }
@@ -102,6 +104,9 @@ const MAX_NAMES: usize = 3;
 const SHORT: usize = 6;
 /// More words than a person types to find one thing.
 const LONG: usize = 12;
+
+/// More words than a sentence has that says what one thing does.
+const SENTENCE: usize = 24;
 
 /// Says whether a word carries no meaning of its own in a question.
 pub fn is_stopword(word: &str) -> bool {
@@ -163,6 +168,7 @@ pub fn plan(text: &str) -> Plan {
         lexical_weight,
         pin_exact: intent != Intent::Semantic && !reference_seeking,
         dense: intent != Intent::Identifier,
+        in_words: tokens.len() <= SENTENCE && !text.split_whitespace().any(is_spelled_as_code),
         about_files: is_long
             || (!reference_seeking && matches!(intent, Intent::Semantic | Intent::Mixed) && tokens.len() > 2),
     }
@@ -171,6 +177,17 @@ pub fn plan(text: &str) -> Plan {
 /// Upper case, one of `_ / \ . - :`, or a digit.
 pub fn is_identifier_like(token: &str) -> bool {
     token.chars().any(|c| c.is_uppercase() || c.is_ascii_digit() || "_/\\.-:".contains(c))
+}
+
+/// `snake_case`, `camelCase`, `a.b`, `a::b`, `call()`, a path, a number, or in backticks. A capital alone begins a sentence too.
+fn is_spelled_as_code(token: &str) -> bool {
+    let inside = token.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_camel = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
+    token.contains(['`', '_', '/', '\\'])
+        || token.contains("()")
+        || inside.contains(['.', ':'])
+        || inside.contains(|c: char| c.is_ascii_digit())
+        || inside.as_bytes().windows(2).any(is_camel)
 }
 
 fn is_natural(token: &str) -> bool {
@@ -284,6 +301,22 @@ mod tests {
     #[test]
     fn questions_are_semantic() {
         check("how are failed requests tried again", "semantic/high 0.0 [failed requests tried again]");
+    }
+
+    #[test]
+    fn a_question_in_words_has_no_word_that_is_spelled_as_code() {
+        let check = |query: &str, expected: bool| assert_eq!(plan(query).in_words, expected, "{query}");
+        check("Returns the length of a URL, or none.", true);
+        check("where do we renew the log-in?", true);
+        check("max_size is not read", false);
+        check("the value of maxSize is lost", false);
+        check("`map` fails", false);
+        check("a crash in io.read", false);
+        check("Vec::push is slow", false);
+        check("run() hangs", false);
+        check("wrong since 2.1", false);
+        check("see src/main", false);
+        check(&"many words ".repeat(13), false);
     }
 
     #[test]

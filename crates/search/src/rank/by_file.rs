@@ -3,16 +3,19 @@
 use std::collections::HashMap;
 
 use super::candidates::{Candidate, Passes};
-use super::channel::ChannelWeights;
+use super::channel::{Channel, ChannelWeights};
 use super::files;
 use super::filter::Filter;
 use crate::history::HistoryWords;
+use crate::paths;
 use crate::query::weigh::WeighedQuery;
 use crate::request::SearchError;
 use crate::store::GenerationReader;
 
 /// What another chunk of a file is worth beside its best: an answer shows more files before more of one.
 const OTHER_CHUNKS: f64 = 0.5;
+/// Chunks that vectors find before their likeness says nothing any more.
+const NEAREST: usize = 200;
 
 /// The best chunks of up to `limit` files. Files that the filter leaves out by their paths take no part at all, so that
 /// what is common there does not count as common.
@@ -30,15 +33,19 @@ pub(super) fn candidates(
     let kinds = &counts.table().kinds;
     let takes_part: Vec<bool> =
         paths.iter().zip(kinds).map(|(path, kind)| filter.allows_path(path, kind.category)).collect();
-    let near = near(reader, passes, limit, paths)?;
-    let scored = files::scored(&*counts, query, &takes_part, near, history)?;
-    let ranked = files::ranked(&*counts, &scored, weights, limit);
+    let near = near(reader, passes, filter)?;
+    let nearness = paths.iter().map(|path| near.get(path).map_or(0.0, |found| found[0].1)).collect();
+    let scored = files::scored(&*counts, query, &takes_part, nearness, history)?;
+    let weights = weights.with(Channel::Near, passes.near_weight);
+    let ranked = files::ranked(&*counts, &scored, &weights, limit);
     let mut worth: HashMap<String, (f64, usize)> = HashMap::new();
     let mut ids = Vec::new();
     for (place, file) in ranked.iter().enumerate() {
-        for (at, (chunk, beside)) in file.chunks.iter().enumerate() {
-            let Some(id) = counts.chunk_id(*chunk) else { continue };
-            let share = if at == 0 { 1.0 } else { OTHER_CHUNKS * f64::from(*beside) };
+        let words =
+            file.chunks.iter().filter_map(|(chunk, beside)| Some((counts.chunk_id(*chunk)?, *beside)));
+        let near = near.get(&paths[file.file as usize]).map(Vec::as_slice).unwrap_or_default();
+        for (at, (id, beside)) in best_of_both(words.collect(), near).into_iter().enumerate() {
+            let share = if at == 0 { 1.0 } else { OTHER_CHUNKS * f64::from(beside) };
             worth.insert(id.clone(), (f64::from(file.score) * share, place + 1));
             ids.push(id);
         }
@@ -50,22 +57,38 @@ pub(super) fn candidates(
     Ok(candidates.collect())
 }
 
-/// How near each file's nearest chunk is, where vectors say more than the words themselves.
+/// A file's chunks by what words and what vectors say of them, the best first, with what each is worth beside it.
+fn best_of_both(mut chunks: Vec<(String, f32)>, near: &[(String, f32)]) -> Vec<(String, f32)> {
+    let most = chunks.len().max(1);
+    for (id, nearness) in near {
+        match chunks.iter_mut().find(|(known, _)| known == id) {
+            Some((_, worth)) => *worth += nearness,
+            None => chunks.push((id.clone(), *nearness)),
+        }
+    }
+    chunks.sort_by(|left, right| right.1.total_cmp(&left.1).then_with(|| left.0.cmp(&right.0)));
+    chunks.truncate(most);
+    let best = chunks.first().map_or(1.0, |(_, worth)| worth.max(f32::MIN_POSITIVE));
+    chunks.into_iter().map(|(id, worth)| (id, worth / best)).collect()
+}
+
+/// The nearest chunks by file, the nearest first: one for the nearest of all, nothing for the last that is looked at.
 fn near(
     reader: &dyn GenerationReader,
     passes: &Passes,
-    limit: usize,
-    paths: &[String],
-) -> Result<Vec<f32>, SearchError> {
-    let found = passes.nearest(reader, limit)?;
-    let mut by_path: HashMap<String, f32> = HashMap::new();
-    let ids: Vec<String> = found.iter().map(|scored| scored.chunk_id.clone()).collect();
-    let scores: HashMap<&str, f32> =
-        found.iter().map(|scored| (scored.chunk_id.as_str(), scored.score)).collect();
-    for stored in reader.chunks(&ids)? {
-        let score = scores.get(stored.chunk.id.as_str()).copied().unwrap_or_default();
-        let best = by_path.entry(stored.chunk.rel_path).or_default();
-        *best = best.max(score);
+    filter: &Filter,
+) -> Result<HashMap<String, Vec<(String, f32)>>, SearchError> {
+    let allows = |path: &str| filter.allows_path(path, paths::category(path));
+    let found = passes.nearest(reader, NEAREST, &allows)?;
+    let best = found.first().map_or(0.0, |(scored, _)| scored.score);
+    // A folder with fewer chunks has no such last one: what has nothing in common counts nothing.
+    let least = found.get(NEAREST - 1).map_or(0.0, |(scored, _)| scored.score.max(0.0));
+    let mut by_path: HashMap<String, Vec<(String, f32)>> = HashMap::new();
+    for (scored, path) in found {
+        let nearness = (scored.score - least) / (best - least).max(f32::EPSILON);
+        if nearness > 0.0 {
+            by_path.entry(path).or_default().push((scored.chunk_id, nearness));
+        }
     }
-    Ok(paths.iter().map(|path| by_path.get(path).copied().unwrap_or_default()).collect())
+    Ok(by_path)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::channel::NEAR_IN_WORDS;
 use crate::embed::Embedder;
 use crate::query::forms::{FORM_WEIGHT, other_forms};
 use crate::query::plan::{Intent, Plan, is_stopword};
@@ -53,16 +54,24 @@ impl Candidate {
 /// What is asked.
 pub(super) struct Passes {
     terms: Vec<LexicalTerm>,
-    /// The query's vector and what the dense pass weighs, or why there is none.
+    /// The query's vector, or why there is none.
     dense: Option<Result<Vec<f32>, String>>,
     dense_weight: f64,
+    /// What the nearness of a file weighs.
+    pub(super) near_weight: f32,
 }
 
 impl Passes {
     pub(super) fn prepare(embedder: &dyn Embedder, plan: &Plan, text: &str) -> Self {
-        let asks = plan.dense && embedder.dimension() > 0 && !text.trim().is_empty();
+        // The mean of a whole issue's words says nothing, and a name of the code is better looked for as it is: the built-in
+        // table is asked short questions in words only.
+        let fits = plan.in_words || embedder.provider() != "static";
+        let asks = plan.dense && fits && embedder.dimension() > 0 && !text.trim().is_empty();
         let dense = asks.then(|| embedder.embed_query(text).map_err(|error| error.to_string()));
-        Self { terms: lexical_terms(plan, text), dense, dense_weight: dense_weight(embedder) }
+        // One or two words are looked for as words first; a table knows no more of them than what they often mean.
+        let dense_weight = if embedder.provider() == "static" { 0.4 } else { 1.0 };
+        let near_weight = if plan.in_words { NEAR_IN_WORDS } else { 1.0 };
+        Self { terms: lexical_terms(plan, text), dense, dense_weight, near_weight }
     }
 
     pub(super) fn names(&self) -> Vec<&'static str> {
@@ -82,14 +91,15 @@ impl Passes {
         }
     }
 
-    /// The nearest chunks by a trained model. Hashed words say nothing that the words themselves do not.
+    /// The nearest chunks of the files that are let in, each with its file.
     pub(super) fn nearest(
         &self,
         reader: &dyn GenerationReader,
         limit: usize,
-    ) -> Result<Vec<Scored>, SearchError> {
+        allows: &(dyn Fn(&str) -> bool + Sync),
+    ) -> Result<Vec<(Scored, String)>, SearchError> {
         match &self.dense {
-            Some(Ok(vector)) if self.dense_weight >= 1.0 => Ok(reader.dense(vector, limit)?),
+            Some(Ok(vector)) => Ok(reader.dense_in(vector, limit, allows)?),
             _ => Ok(Vec::new()),
         }
     }
@@ -137,11 +147,6 @@ impl Passes {
         });
         Ok(candidates.collect())
     }
-}
-
-/// Hashed words say little that the words themselves do not; a trained model says more.
-fn dense_weight(embedder: &dyn Embedder) -> f64 {
-    if embedder.model().starts_with("hashed") { 0.4 } else { 1.0 }
 }
 
 /// Every word once, in the label, the path and the text. Stopwords only when there is nothing else.

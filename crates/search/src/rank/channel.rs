@@ -83,6 +83,10 @@ impl Channel {
     }
 }
 
+/// What vectors weigh for a short question in words, chosen on the tune half: as much as several of the others, which all
+/// count the same few words.
+pub(super) const NEAR_IN_WORDS: f32 = 4.0;
+
 /// What each channel weighs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChannelWeights([f32; N_CHANNELS]);

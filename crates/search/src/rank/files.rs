@@ -100,7 +100,11 @@ pub(super) fn ranked(
         }
     }
     let mut order: Vec<u32> = (0u32..).take(total.len()).collect();
-    order.retain(|file| total[*file as usize] > 0.0 && !best[*file as usize].is_empty());
+    // A file that only vectors know has no best chunk by words.
+    let near = |file: u32| {
+        scored.channels[Channel::Near as usize].get(file as usize).is_some_and(|near| *near > 0.0)
+    };
+    order.retain(|file| total[*file as usize] > 0.0 && (!best[*file as usize].is_empty() || near(*file)));
     order.sort_by(|left, right| {
         let key = |file: &u32| (total[*file as usize], &table.paths[*file as usize]);
         let (left, right) = (key(left), key(right));

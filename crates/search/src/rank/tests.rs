@@ -9,7 +9,7 @@ use chartroom_protocol::index::{
     GroupBy, RankingMode, ResultMode, SearchAsk, SearchResult, SearchScope, StalenessBucket,
 };
 
-use crate::embed::{EmbedError, Embedder, Hashed, NoEmbedder};
+use crate::embed::{EmbedError, Embedder, NoEmbedder, StaticWords};
 use crate::rank::search;
 use crate::request::{SearchOutcome, SearchRequest};
 use crate::sqlite::SqliteStore;
@@ -36,7 +36,7 @@ fn library(files: &[(&str, &str)]) -> Library {
             FileChange::Put(Box::new(FileRecord {
                 rel_path: (*path).to_owned(),
                 stamp: FileStamp { hash: String::new(), size: 0, mtime_ns: 0, ctime_ns: 0 },
-                vectors: Hashed::default().embed(&texts).unwrap(),
+                vectors: StaticWords::built_in().unwrap().embed(&texts).unwrap(),
                 chunks: parsed.chunks,
                 symbols: parsed.symbols,
                 graph: parsed.graph,
@@ -68,7 +68,7 @@ fn request(query: &str) -> SearchRequest {
 
 fn run(library: &Library, request: &SearchRequest) -> SearchOutcome {
     let reader = library.store.open_reader(ROOT).unwrap().unwrap();
-    search(&*reader, &Hashed::default(), request).unwrap()
+    search(&*reader, &StaticWords::built_in().unwrap(), request).unwrap()
 }
 
 /// The labels (or files) of the results, in order.
@@ -201,7 +201,7 @@ fn the_lead_of_the_first_file_is_told() {
     let lead = |files: &[(&str, &str)], query: &str| run(&library(files), &request(query)).lead;
     let issue = "how is a file loaded from a path";
     assert_eq!(lead(&[("a.py", text)], issue), Some(1.0), "there is no other");
-    assert_eq!(lead(&[("one.py", text), ("two.py", text)], issue), Some(0.0), "they are equal");
+    assert_eq!(lead(&[("x/one.py", text), ("y/one.py", text)], issue), Some(0.0), "they are equal");
     assert_eq!(lead(&[("a.py", text)], "load"), None, "a name is not ranked by file");
 }
 
@@ -228,6 +228,43 @@ fn a_question_in_words_finds_the_code() {
     let library = sample();
     let found = shown(&run(&library, &request("how is a failed request tried again several times")));
     assert!(found[0].starts_with("src/http/"), "{found:?}");
+}
+
+/// Code that evicts, forgets and draws; no word of it is "remove", "old" or "entries".
+fn cache() -> Library {
+    library(&[
+        (
+            "src/lru.py",
+            "def evict(self):\n    while len(self.items) > self.capacity:\n        self.items.popitem(last=False)\n",
+        ),
+        ("src/draw.py", "def circle(canvas, radius):\n    canvas.arc(0, 0, radius)\n    canvas.stroke()\n"),
+        (
+            "src/mail.py",
+            "def deliver(message, recipients):\n    for recipient in recipients:\n        smtp.sendmail(recipient, message)\n",
+        ),
+        ("src/color.py", "def blend(left, right):\n    return (left.red + right.red) // 2\n"),
+    ])
+}
+
+#[test]
+fn a_short_question_finds_code_in_other_words() {
+    let library = cache();
+    let question = request("remove old entries when there are too many");
+    assert_eq!(files(&run(&library, &question))[0], "src/lru.py");
+    let reader = library.store.open_reader(ROOT).unwrap().unwrap();
+    let words = search(&*reader, &NoEmbedder, &question).unwrap();
+    assert!(!files(&words).contains(&"src/lru.py".to_owned()), "words alone do not find it");
+}
+
+#[test]
+fn a_whole_issue_is_not_asked_of_the_table() {
+    let passes = |query: &str| {
+        let outcome = run(&cache(), &SearchRequest { debug: true, ..request(query) });
+        outcome.debug.unwrap()["passesUsed"].clone()
+    };
+    assert_eq!(passes("how are messages sent to people"), serde_json::json!(["lexical", "dense"]));
+    let issue = "Messages are not sent to people when the list is long. ".repeat(4);
+    assert_eq!(passes(&issue), serde_json::json!(["lexical"]));
 }
 
 #[test]

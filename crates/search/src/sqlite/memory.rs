@@ -149,12 +149,13 @@ impl Memory {
         (list(&entry.keys).get(at)? == id).then_some((entry, at))
     }
 
-    /// The best chunks by cosine, best first.
+    /// The best chunks by cosine of the files that are let in, best first.
     pub(super) fn nearest(
         &self,
         db: &Connection,
         vector: &[f32],
         limit: usize,
+        allows: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<Vec<Near<'_>>, StoreError> {
         self.load_vectors(db)?;
         let query = Quantised::of(vector);
@@ -166,7 +167,7 @@ impl Memory {
         let entries: Vec<&Arc<FileEntry>> = self.files.values().collect();
         let part = entries.len().div_ceil(rayon::current_num_threads().max(1)).max(MIN_PART);
         let found: Vec<Vec<Near<'_>>> =
-            entries.par_chunks(part).map(|entries| nearest_of(entries, &query, limit)).collect();
+            entries.par_chunks(part).map(|entries| nearest_of(entries, &query, limit, allows)).collect();
         let mut best: Vec<Near<'_>> = found.into_iter().flatten().collect();
         keep_best(&mut best, limit);
         Ok(best)
@@ -205,18 +206,25 @@ impl Memory {
 /// Fewer files than this are scanned quicker by one thread.
 const MIN_PART: usize = 256;
 
-fn nearest_of<'a>(entries: &[&'a Arc<FileEntry>], query: &Quantised, limit: usize) -> Vec<Near<'a>> {
+fn nearest_of<'a>(
+    entries: &[&'a Arc<FileEntry>],
+    query: &Quantised,
+    limit: usize,
+    allows: &(dyn Fn(&str) -> bool + Sync),
+) -> Vec<Near<'a>> {
     let dimension = query.values.len();
     let mut best: Vec<Near<'a>> = Vec::with_capacity(limit * 2);
     let mut floor = f32::MIN;
     for entry in entries.iter().copied() {
+        // Asked only of files that would be among the best: most never are.
+        let mut is_let_in = None;
         let Some(rows) = entry.vectors.get() else { continue };
         if rows.values.len() != dimension * rows.scales.len() {
             continue; // another dimension: another embedder wrote it, and the fingerprint says so
         }
         for (at, (values, scale)) in rows.values.chunks_exact(dimension).zip(&rows.scales).enumerate() {
             let score = dot(values, &query.values) as f32 * scale * query.scale;
-            if score > floor && *scale > 0.0 {
+            if score > floor && *scale > 0.0 && *is_let_in.get_or_insert_with(|| allows(&entry.path)) {
                 best.push((score, entry, at));
                 if best.len() >= limit * 2 {
                     keep_best(&mut best, limit);

@@ -156,17 +156,28 @@ impl GenerationReader for Reader {
     }
 
     fn dense(&self, vector: &[f32], limit: usize) -> Result<Vec<Scored>, StoreError> {
-        let nearest = self.memory.nearest(&self.generation.db(), vector, limit)?;
-        let mut scored: Vec<Scored> = nearest
+        let found = self.dense_in(vector, limit, &|_| true)?;
+        Ok(found.into_iter().map(|(scored, _)| scored).collect())
+    }
+
+    fn dense_in(
+        &self,
+        vector: &[f32],
+        limit: usize,
+        allows: &(dyn Fn(&str) -> bool + Sync),
+    ) -> Result<Vec<(Scored, String)>, StoreError> {
+        let nearest = self.memory.nearest(&self.generation.db(), vector, limit, allows)?;
+        let mut found: Vec<(Scored, String)> = nearest
             .into_iter()
             .filter_map(|(score, entry, at)| {
-                Some(Scored { chunk_id: entry.keys.chunks.get(at)?.clone(), score })
+                let chunk_id = entry.keys.chunks.get(at)?.clone();
+                Some((Scored { chunk_id, score }, entry.path.clone()))
             })
             .collect();
-        scored.sort_by(|left, right| {
+        found.sort_by(|(left, _), (right, _)| {
             right.score.total_cmp(&left.score).then_with(|| left.chunk_id.cmp(&right.chunk_id))
         });
-        Ok(scored)
+        Ok(found)
     }
 
     fn chunks(&self, ids: &[String]) -> Result<Vec<StoredChunk>, StoreError> {

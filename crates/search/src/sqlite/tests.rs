@@ -8,7 +8,7 @@ mod sequences;
 use std::path::Path;
 
 use crate::chunk::parse_file;
-use crate::embed::{Embedder, Hashed};
+use crate::embed::{Embedder, StaticWords};
 use crate::sqlite::SqliteStore;
 use crate::store::{
     FileChange, FileRecord, FileStamp, Fingerprint, GenerationReader, GenerationWriter, LexicalField,
@@ -20,7 +20,7 @@ pub(super) const ROOT: &str = "/repo";
 pub(super) fn put(path: &str, text: &str) -> FileChange {
     let parsed = parse_file(path, text);
     let texts: Vec<&str> = parsed.chunks.iter().map(|chunk| chunk.content.as_str()).collect();
-    let vectors = Hashed::default().embed(&texts).unwrap();
+    let vectors = StaticWords::built_in().unwrap().embed(&texts).unwrap();
     FileChange::Put(Box::new(FileRecord {
         rel_path: path.to_owned(),
         stamp: stamp(text),
@@ -42,7 +42,7 @@ pub(super) fn marker() -> MarkerDoc {
         codebase_path: ROOT.to_owned(),
         fingerprint: Fingerprint {
             embedding_provider: "static".into(),
-            embedding_model: "hashed-256-v1".into(),
+            embedding_model: "code-words-256-v1".into(),
             embedding_dimension: 256,
             vector_store_provider: "embedded".into(),
             schema_version: "hybrid_v3".into(),
@@ -97,8 +97,10 @@ fn what_was_put_is_read_back_found_and_counted() {
     let counts = reader.counts().unwrap();
     assert_eq!((counts.files, counts.chunks, counts.symbols, counts.edges), (2, 2, 2, 1));
     assert_eq!(find(&store, "header"), ["a.py"]);
-    let query = Hashed::default().embed_query("parse the header line").unwrap();
+    let query = StaticWords::built_in().unwrap().embed_query("parse the header line").unwrap();
     assert_eq!(reader.dense(&query, 1).unwrap()[0].chunk_id, chunks[0].id);
+    let others = reader.dense_in(&query, 1, &|path| path != "a.py").unwrap();
+    assert_eq!(others.iter().map(|(_, path)| path.as_str()).collect::<Vec<_>>(), ["b.py"]);
     assert_eq!(store.read_marker(ROOT).unwrap(), Some(serde_json::to_value(marker()).unwrap()));
     assert_eq!(store.roots().unwrap(), [ROOT]);
 }
