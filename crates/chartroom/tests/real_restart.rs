@@ -95,7 +95,13 @@ async fn killed_in_mid_turn(agent: Agent) -> Stories {
     let mut asking = Pages::of(asking, &server).await;
     let mut working = Pages::of(working, &server).await;
     assert_eq!(server.get(&working.new.path("context")).await, json!({"status": "not_running"}));
-    assert_eq!(server.descendants(), [0; 0], "an agent was started that nobody asked for");
+    // The turns that the dead server left are recorded meanwhile: git runs, below a keeper of ours.
+    let is_recording = |pid: &u32| {
+        let program = std::fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+        program.file_name().is_none_or(|name| name == "git" || name == "chartroom")
+    };
+    let started: Vec<u32> = server.descendants().into_iter().filter(|pid| !is_recording(pid)).collect();
+    assert_eq!(started, [0; 0], "an agent was started that nobody asked for");
 
     streaming.new.post(&server, "load", json!({})).await;
     for page in [&mut streaming.new, &mut streaming.back] {
