@@ -101,7 +101,9 @@ export class Session {
 
   /** How long the running turn has waited for a person, in ms, as far as this page has seen. */
   waitedForPerson(): number {
-    return this.personMs
+    // A question that was just answered is open until the server says that it is closed.
+    const open = this.askedAt === undefined ? 0 : Math.max(0, Date.now() - this.askedAt) || 0
+    return this.personMs + open
   }
 
   /** Small pictures of the images that a message of this page took along. */
@@ -116,6 +118,7 @@ export class Session {
   /** A new subscription tells its open questions again; older ones may have been answered meanwhile. */
   resubscribing(): void {
     this.questionsSignal[1]([])
+    this.askedAt = undefined
   }
 
   receive(frame: ServerFrame): void {
