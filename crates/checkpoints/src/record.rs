@@ -154,6 +154,28 @@ pub(crate) fn list(store: &Path) -> Result<Vec<Checkpoint>, CheckpointError> {
     Ok(text.lines().filter_map(read).collect())
 }
 
+/// Returns when the newest one was made, without reading the others.
+pub(crate) fn newest(store: &Path) -> Result<Option<u64>, CheckpointError> {
+    const END: u64 = 64 << 10;
+    let mut file = match File::open(store.join(LIST)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(io("reading the list of records")(error)),
+    };
+    let length = file.metadata().map_err(io("reading the list of records"))?.len();
+    let mut text = Vec::new();
+    file.seek(SeekFrom::Start(length.saturating_sub(END)))
+        .and_then(|_| file.read_to_end(&mut text))
+        .map_err(io("reading the list of records"))?;
+    let last =
+        text.split(|byte| *byte == b'\n').rev().find_map(|line| serde_json::from_slice::<Line>(line).ok());
+    match last {
+        Some(line) => Ok(Some(line.at)),
+        // A line that is longer than that.
+        None => Ok(list(store)?.last().map(|newest| newest.at)),
+    }
+}
+
 impl From<Line> for Checkpoint {
     fn from(line: Line) -> Self {
         let Line { id, at, commit, words, left_out } = line;
@@ -170,6 +192,12 @@ impl From<Checkpoint> for Line {
 
 /// Forgets the oldest that nobody gave a name, and what only they held.
 pub(crate) async fn thin(git: &Git) -> Result<(), CheckpointError> {
+    // A line has more bytes than these: so short a list need not be read.
+    const LINE: u64 = 100;
+    let length = git.store.as_path().join(LIST).metadata().map_or(0, |found| found.len());
+    if length < LINE * (KEPT + SLACK) as u64 {
+        return Ok(());
+    }
     let all = list(git.store.as_path())?;
     let n_nameless = all.iter().filter(|checkpoint| checkpoint.words.label.is_none()).count();
     if n_nameless <= KEPT + SLACK {

@@ -130,6 +130,16 @@ impl Records {
 
     /// Records the tree as it is now. What is written beside it is asked for when the tree has been looked at.
     pub async fn make(&self, words: impl FnOnce() -> Words) -> Result<Checkpoint, CheckpointError> {
+        let mut made = self.make_all(|| vec![words()]).await?;
+        // One is made for each.
+        made.pop().ok_or_else(|| CheckpointError::Nonsense { command: "write-tree".to_owned() })
+    }
+
+    /// Makes as many records of the tree as it is now: one look at the files serves them all.
+    pub async fn make_all(
+        &self,
+        words: impl FnOnce() -> Vec<Words>,
+    ) -> Result<Vec<Checkpoint>, CheckpointError> {
         let _lock = self.lock().await?;
         let made = self.keep(words).await?;
         record::thin(&self.git).await?;
@@ -141,7 +151,7 @@ impl Records {
         self.locked_now().await.map(drop)
     }
 
-    async fn keep(&self, words: impl FnOnce() -> Words) -> Result<Checkpoint, CheckpointError> {
+    async fn keep(&self, words: impl FnOnce() -> Vec<Words>) -> Result<Vec<Checkpoint>, CheckpointError> {
         let mut snapshot = self.now().await?;
         let commit = match &snapshot.commit {
             Some(commit) => commit.clone(),
@@ -153,9 +163,12 @@ impl Records {
             }
         };
         let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        let newest = record::list(self.store())?.last().map_or(0, |newest| newest.at + 1);
-        let at = u64::try_from(at).unwrap_or(u64::MAX).max(newest);
-        let made = record::add(self.store(), commit, snapshot.left_out, words(), at)?;
+        let newest = record::newest(self.store())?.map_or(0, |newest| newest + 1);
+        let first = u64::try_from(at).unwrap_or(u64::MAX).max(newest);
+        let made = (first..).zip(words()).map(|(at, words)| {
+            record::add(self.store(), commit.clone(), snapshot.left_out.clone(), words, at)
+        });
+        let made = made.collect::<Result<_, _>>()?;
         self.know(&snapshot.tree)?;
         Ok(made)
     }
@@ -252,7 +265,10 @@ impl Records {
         let (undo, now) = if wanted.dry_run {
             (None, self.now().await?.tree)
         } else {
-            let undo = self.keep(|| Words { kind: Kind::Undo, ..Words::default() }).await?;
+            let made = self.keep(|| vec![Words { kind: Kind::Undo, ..Words::default() }]).await?;
+            let undo = made.into_iter().next();
+            let nonsense = || CheckpointError::Nonsense { command: "write-tree".to_owned() };
+            let undo = undo.ok_or_else(nonsense)?;
             let tree = undo.commit.clone();
             (Some(undo.id), tree)
         };

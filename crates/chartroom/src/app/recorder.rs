@@ -19,6 +19,9 @@ use crate::config::Config;
 /// How long a message waits for the record of the state before it. The first record of a folder reads every file.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How many turns of a folder are recorded with one look at most.
+const AT_ONCE: usize = 1024;
+
 /// Makes the records of all folders.
 pub(crate) struct Recorder {
     gate: SpawnGate,
@@ -34,7 +37,7 @@ enum Job {
     /// A look at each file before a turn comes: the first one reads them all.
     Look,
     /// Dropped when all before it is done.
-    Settle { _done: oneshot::Sender<()> },
+    Settle { done: oneshot::Sender<()> },
 }
 
 impl TurnWatch for Recorder {
@@ -65,7 +68,7 @@ impl Recorder {
     /// Waits until every turn of a folder that has ended is recorded.
     pub(crate) async fn settled(&self, folder: &Path) {
         let (done, is_done) = oneshot::channel();
-        self.queue(folder.to_path_buf(), Job::Settle { _done: done });
+        self.queue(folder.to_path_buf(), Job::Settle { done });
         // It is dropped, and never sent.
         is_done.await.ok();
     }
@@ -94,16 +97,25 @@ impl Recorder {
     }
 }
 
+/// Does what waits, all of it with one look at the files: a record that somebody waits for is of now, whoever else waits.
 async fn work(gate: SpawnGate, folder: PathBuf, mut queue: mpsc::UnboundedReceiver<Job>) {
     let mut is_told = false;
-    while let Some(job) = queue.recv().await {
-        let done = match job {
-            Job::Record { words, done } => {
-                let words = || Words { late: words.kind == Kind::Before && done.is_closed(), ..words };
-                make(&gate, &folder, words).await
+    let mut jobs = Vec::new();
+    while queue.recv_many(&mut jobs, AT_ONCE).await > 0 {
+        let looks = jobs.iter().any(|job| matches!(job, Job::Look));
+        let mut records = Vec::new();
+        let mut settled = Vec::new();
+        for job in jobs.drain(..) {
+            match job {
+                Job::Record { words, done } => records.push((words, done)),
+                Job::Settle { done } => settled.push(done),
+                Job::Look => {}
             }
-            Job::Look => look(&gate, &folder).await,
-            Job::Settle { .. } => continue,
+        }
+        let done = match (records.is_empty(), looks) {
+            (false, _) => make(&gate, &folder, &records).await,
+            (true, true) => look(&gate, &folder).await,
+            (true, false) => continue,
         };
         match done {
             Ok(()) => is_told = false,
@@ -120,8 +132,16 @@ async fn look(gate: &SpawnGate, folder: &Path) -> Result<(), CheckpointError> {
     records(gate, folder).await?.look().await
 }
 
-async fn make(gate: &SpawnGate, folder: &Path, words: impl FnOnce() -> Words) -> Result<(), CheckpointError> {
-    records(gate, folder).await?.make(words).await.map(drop)
+async fn make(
+    gate: &SpawnGate,
+    folder: &Path,
+    turns: &[(Words, oneshot::Sender<()>)],
+) -> Result<(), CheckpointError> {
+    let words = || {
+        let late = |words: &Words, done: &oneshot::Sender<()>| words.kind == Kind::Before && done.is_closed();
+        turns.iter().map(|(words, done)| Words { late: late(words, done), ..words.clone() }).collect()
+    };
+    records(gate, folder).await?.make_all(words).await.map(drop)
 }
 
 async fn records(gate: &SpawnGate, folder: &Path) -> Result<Records, CheckpointError> {
