@@ -18,7 +18,7 @@ pub struct TurnPlace {
 
 /// Hears of every turn, of each session in order: the calls come in that order, whatever is awaited when.
 pub trait TurnWatch: Send + Sync {
-    /// An agent is started in this folder: a turn may come soon.
+    /// An agent is started on a new conversation in this folder: a turn may come soon.
     fn opens(&self, project_dir: &Path);
 
     /// A turn begins. The agent gets its message when the future is done; a turn that the agent began by itself waits

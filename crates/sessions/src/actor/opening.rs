@@ -78,9 +78,6 @@ impl Actor {
     ) {
         // What a person has kept back is not let go by a look at the session.
         self.held = self.session.held.then(|| KEPT_BACK.to_owned());
-        if let Some(watch) = &self.turn_watch {
-            watch.opens(&self.project_dir);
-        }
         let provider = Arc::clone(&self.provider);
         let session_id = self.session.session_id.clone();
         let options = LoadOptions {
