@@ -3,6 +3,8 @@
 
 sources.lock has a line for each package: registry, name, version, sha256 of its archive. Those versions are downloaded and
 their digests compared; packages of wanted.txt that it does not name are looked up and added (delete a line to take the newest).
+Where the registries are is told by the environment: PYPI_URL and NPM_URL (their JSON interfaces), CRATES_URL (where the .crate files
+lie) and DEBIAN_URL (a mirror).
 Archives stay packed: pairs.py reads them as they are. Debian keeps no older versions than those of its release."""
 import concurrent.futures
 import hashlib
@@ -16,8 +18,15 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOCK = os.path.join(HERE, "sources.lock")
 LARGEST = 60_000_000
-DEBIAN = "http://deb.debian.org/debian/"
 ARCHIVES = (".tar.gz", ".tar.xz", ".tar.bz2", ".tgz", ".crate")
+
+
+def registry_url(name):
+    """Where a registry is, without the slash at the end."""
+    try:
+        return os.environ[name].rstrip("/")
+    except KeyError:
+        sys.exit(f"fetch.py: set {name} to the address of that registry")
 
 
 def get(address):
@@ -29,7 +38,8 @@ def get(address):
 
 def debian_sources():
     """Source package → (version, address of its archive)."""
-    text = lzma.decompress(get(DEBIAN + "dists/bookworm/main/source/Sources.xz")).decode()
+    debian = registry_url("DEBIAN_URL") + "/"
+    text = lzma.decompress(get(debian + "dists/bookworm/main/source/Sources.xz")).decode()
     found = {}
     for stanza in text.split("\n\n"):
         fields, files = {}, []
@@ -42,23 +52,23 @@ def debian_sources():
                 key, value = line.split(":", 1)
                 fields[key] = value.strip()
         if files:
-            found[fields["Package"]] = (fields["Version"], DEBIAN + fields["Directory"] + "/" + files[0])
+            found[fields["Package"]] = (fields["Version"], debian + fields["Directory"] + "/" + files[0])
     return found
 
 
 def look_up(registry, name, version, debian):
     if registry == "pypi":
-        page = f"https://pypi.org/pypi/{name}/json"
+        page = f"{registry_url('PYPI_URL')}/{name}/json"
         about = json.loads(get(page))
         version = version or about["info"]["version"]
         source = next(file for file in about["releases"][version] if file["packagetype"] == "sdist")
         return version, urllib.parse.urljoin(page, source["url"])
     if registry == "npm":
-        about = json.loads(get(f"https://registry.npmjs.org/{name.replace('/', '%2f')}/{version or 'latest'}"))
+        about = json.loads(get(f"{registry_url('NPM_URL')}/{name.replace('/', '%2f')}/{version or 'latest'}"))
         return about["version"], about["dist"]["tarball"]
     if registry == "crate":
         name = name.split("@")[0]
-        return version, f"https://static.crates.io/crates/{name}/{name}-{version}.crate"
+        return version, f"{registry_url('CRATES_URL')}/{name}/{name}-{version}.crate"
     return debian[name]
 
 
