@@ -24,6 +24,7 @@ type Part = fn() -> anyhow::Result<()>;
 const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("idle", idle::run),
     ("index", index::run),
+    ("index-million", index::run_million),
     ("lsp", lsp::run),
     ("lsp-cold", lsp::cold::run),
     ("stream", stream::run),
@@ -33,8 +34,11 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
 ];
 
 /// What this program is when a benchmark starts it again: the other side of a pipe.
-const PARTS: &[(&str, Part)] =
-    &[(stream::agent::COMMAND, stream::agent::play), (stream::relay::COMMAND, stream::relay::play)];
+const PARTS: &[(&str, Part)] = &[
+    (stream::agent::COMMAND, stream::agent::play),
+    (stream::relay::COMMAND, stream::relay::play),
+    (index::MILLION_COMMAND, index::write_million),
+];
 
 fn main() -> ExitCode {
     let names: Vec<String> = std::env::args().skip(1).collect();

@@ -2,7 +2,8 @@
 //
 // Times are told, not asserted: the machine may be loaded.
 
-import { writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { bigMarkdown } from '../mock/agent.mjs'
 import * as recorded from '../mock/recorded.mjs'
@@ -145,3 +146,56 @@ async function openSlowly(model, gates) {
 }
 
 const inPieces = text => (text.match(/.{1,20}/gs) ?? []).map(piece => ({ text: piece }))
+
+/** Opens the changes of 5,000 files in a real repository, and comments on a line. */
+export async function manyChanges(stage) {
+  const name = n => `part${Math.floor(n / 50)}/file${n}.ts`
+  const write = (at, text) =>
+    Promise.all(Array.from({ length: 5_000 }, (_, n) => writeFile(path.join(at.project, name(n)), text(n))))
+  const prepare = async at => {
+    const git = (...args) =>
+      execFileSync('git', args, { cwd: at.project, env: { ...process.env, HOME: at.home } })
+    for (let part = 0; part < 100; part++) await mkdir(path.join(at.project, `part${part}`))
+    await write(at, n => `export const value = ${n}\n`)
+    git('init', '-q', '-b', 'main')
+    git('add', '-A')
+    git('-c', 'user.name=U', '-c', 'user.email=u@example.org', 'commit', '-q', '-m', 'first')
+    await write(at, n => `export const value = ${n + 1}\n`)
+  }
+  const real = await stage.real({ prepare })
+  const page = await stage.page(real.url)
+  await start(page)
+  await page.keyboard.press('Control+Shift+D')
+  const view = page.getByRole('group', { name: 'Changes', exact: true })
+  await view.getByRole('button', { name: 'Compared: This session' }).click()
+  const thread = await mainThread(page)
+  const painted = await page.evaluate(async () => {
+    const item = [...document.querySelectorAll('[role=menuitemradio]')].find(one =>
+      one.textContent.includes('Uncommitted'),
+    )
+    const started = performance.now()
+    item.click()
+    while (!document.querySelector('.changed-file') || !document.querySelector('.code-line')) {
+      await new Promise(requestAnimationFrame)
+    }
+    await new Promise(requestAnimationFrame)
+    return Math.round(performance.now() - started)
+  })
+  const { ms } = await thread()
+  await view.getByText('5,000 files').or(view.getByText('5000 files')).first().waitFor()
+  await page.keyboard.press('n')
+  await page.keyboard.press('c')
+  await page.getByRole('textbox', { name: 'Comment for the agent' }).fill('why one more?')
+  const commented = await page.evaluate(async () => {
+    const button = [...document.querySelectorAll('button')].find(one =>
+      one.textContent.includes('Add comment'),
+    )
+    const started = performance.now()
+    button.click()
+    while (!document.querySelector('.comment-card')?.textContent.includes('why one more?')) {
+      await new Promise(requestAnimationFrame)
+    }
+    return Math.round(performance.now() - started)
+  })
+  return { painted, ms, commented }
+}

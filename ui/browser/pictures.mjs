@@ -4,6 +4,8 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { startMock } from '../mock/server.mjs'
+import { addTries, addWorktree } from '../mock/worktrees.mjs'
+import { DESK_SCREENS } from './deskScreens.mjs'
 import { buildPage, launch, openSession, send, WORKSPACE } from './harness.mjs'
 
 const OUT = path.join(WORKSPACE, 'docs/pictures')
@@ -26,6 +28,12 @@ const GRANTS = [
     isWider: true,
   },
 ]
+const SET_UP = {
+  command: ['npm', 'ci'],
+  state: 'passed',
+  output: 'added 412 packages in 9s',
+  durationMs: 9300,
+}
 const QUEUED =
   'in the tests use the fake clock, as the other tests of this folder do, and name each case after what it shows'
 
@@ -237,6 +245,41 @@ const SCREENS = {
     },
     run: page => page.getByText('First, a project').waitFor(),
   },
+  'new-session': {
+    run: async (page, { sidebar }) => {
+      await sidebar()
+      await page.getByRole('button', { name: 'More in api' }).click()
+      await page.getByRole('menuitem', { name: /^New session…/ }).click()
+      await page.getByRole('switch').check()
+      await page.getByRole('textbox', { name: 'Branch' }).fill('feature/login-retry')
+    },
+  },
+  worktree: {
+    before: mock =>
+      addWorktree(mock.state, 'feature/login-retry', { title: 'retry the login', preparing: SET_UP }),
+    run: async (page, { go, mock }) => {
+      await go('make the login')
+      await page.locator('.tool').first().waitFor()
+      await go('retry the login')
+      await page.locator('.message').first().waitFor()
+      mock.state.conflicts = ['src/login.ts', 'tests/login.test.ts']
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox').fill('bring this worktree')
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Bring back' }).click()
+      await page.getByText('Conflicts').waitFor()
+    },
+  },
+  tries: {
+    before: mock => addTries(mock.state),
+    run: async (page, { sidebar }) => {
+      await sidebar()
+      await page.locator('.sidebar .session', { hasText: '2 tries' }).click()
+      await page.locator('.try').first().waitFor()
+      await page.locator('.message').first().waitFor()
+      await page.getByRole('button', { name: /^tests failed/ }).click()
+    },
+  },
   sidebar: { run: (_page, { sidebar }) => sidebar(), only: 'phone' },
   inspector: {
     run: async (page, { go, size }) => {
@@ -248,6 +291,7 @@ const SCREENS = {
       await page.locator('.parts').waitFor()
     },
   },
+  ...DESK_SCREENS,
 }
 
 buildPage()

@@ -6,7 +6,10 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { WebSocketServer } from 'ws'
 import { agent } from './agent.mjs'
+import { answerChanges, answerReview, answerRewind } from './changes.mjs'
+import { answerGit, answerUndo } from './keep.mjs'
 import { freshId, MockSession } from './session.mjs'
+import { answerWorktrees } from './worktrees.mjs'
 import { world } from './world.mjs'
 
 const MIME = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' }
@@ -137,6 +140,17 @@ async function handle(state, root, request, response) {
     state.sessions.set(sessionId, session)
     return json(201, { sessionId, cliType })
   }
+  if (parts[1] === 'session' && parts[3] === 'changes') {
+    const answer = answerChanges(state, parts[4], url)
+    return Buffer.isBuffer(answer) ? response.writeHead(200).end(answer) : json(200, answer)
+  }
+  if (parts[1] === 'session' && parts[3] === 'undo') return json(200, answerUndo(state, request.method, body))
+  if (parts[1] === 'session' && parts[3] === 'review') {
+    return json(200, answerReview(state, parts[2], request.method, parts.slice(4), body))
+  }
+  if (parts[1] === 'session' && ['rewind', 'restore', 'fork'].includes(parts[3])) {
+    return json(200, answerRewind(state, parts[2], parts[3], body))
+  }
   if (parts[1] === 'session' && parts[3] === 'context') return json(200, state.context)
   if (parts[1] === 'session' && (parts[3] === 'title' || parts[3] === 'archive')) {
     const session = state.sessions.get(parts[2])
@@ -172,7 +186,7 @@ function searched({ path: folder, query }) {
   return { status: 'ok', path: folder, query, results }
 }
 
-function projectRoute(state, { parts, route, url, body, request }, json, fail) {
+async function projectRoute(state, { parts, route, url, body, request }, json, fail) {
   if (route === 'GET project') return json(200, { projects: state.projects })
   if (route === 'POST project') {
     const { path: folder } = body
@@ -184,6 +198,9 @@ function projectRoute(state, { parts, route, url, body, request }, json, fail) {
   }
   const project = state.projects.find(project => project.projectId === parts[2])
   if (!project) return fail(404, 'NOT_FOUND', 'no such project')
+  if (['worktree', 'tries'].includes(parts[3])) {
+    return json(200, await answerWorktrees(state, { parts, route, url, body }))
+  }
   if (request.method === 'DELETE') {
     state.projects = state.projects.filter(other => other !== project)
     return json(200, {})
@@ -191,6 +208,10 @@ function projectRoute(state, { parts, route, url, body, request }, json, fail) {
   if (parts[3] === 'trust') {
     project.trusted = body.trusted
     return json(200, project)
+  }
+  if (parts[3] === 'git') {
+    if (!project.trusted) return fail(403, 'WORKSPACE_UNTRUSTED', `${project.path} is not trusted`)
+    return json(200, answerGit(state, parts[4], body, url))
   }
   if (parts[3] === 'file') {
     const lines = Array.from({ length: 60 }, (_, n) => `line ${n + 1} of ${url.searchParams.get('path')}`)

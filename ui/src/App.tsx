@@ -1,9 +1,10 @@
 // The whole page: sidebar, tabs, the conversation that is shown, the inspector; dialogs above.
 
-import { createEffect, createSignal, Match, onCleanup, onMount, Show, Switch } from 'solid-js'
+import { createEffect, createSignal, lazy, Match, onCleanup, onMount, Show, Suspense, Switch } from 'solid-js'
 import { pageIcon, pageTitle } from './store/attention'
 import { createOwners, OwnersProvider } from './store/owners'
 import {
+  deskWidth,
   inspectorOpen,
   setInspectorOpen,
   setSidebarOpen,
@@ -14,6 +15,7 @@ import {
 import { dialogOpen, onTyping } from './typing'
 import { ConnectionBar } from './views/ConnectionBar'
 import { Conversation } from './views/Conversation'
+import { DESK_TABS } from './views/desk/tabs'
 import { AddProjectDialog } from './views/dialogs/AddProjectDialog'
 import { DevicesDialog } from './views/dialogs/DevicesDialog'
 import { Palette } from './views/dialogs/Palette'
@@ -34,11 +36,18 @@ const PHONE = '(max-width: 600px)'
 /** Below this there is no room for the inspector beside the conversation. */
 const MEDIUM = '(max-width: 1000px)'
 
+const RewindDialog = lazy(() => import('./views/dialogs/RewindDialog'))
+const Desk = lazy(() => import('./views/desk/Desk'))
+const NewSessionDialog = lazy(() => import('./views/worktrees/NewSessionDialog'))
+const WorktreeDialog = lazy(() => import('./views/worktrees/WorktreeDialog'))
+const NewTriesDialog = lazy(() => import('./views/tries/NewTriesDialog'))
+const TriesStrip = lazy(() => import('./views/tries/TriesStrip'))
+
 type Panel = 'sidebar' | 'inspector'
 
 export function App() {
   const owners = createOwners()
-  const { conversations, intents, lists, notices, projects, server, sessions, tabs } = owners
+  const { conversations, desk, intents, lists, notices, projects, server, sessions, tabs, tries } = owners
   const [palette, setPalette] = createSignal(false)
   const [searched, setSearched] = createSignal('')
   const [adding, setAdding] = createSignal(false)
@@ -47,17 +56,20 @@ export function App() {
   const [sheet, setSheet] = createSignal<Panel | undefined>()
   const [sheets, setSheets] = createSignal({ sidebar: phone.matches, inspector: medium.matches })
   const onWidth = () => setSheets({ sidebar: phone.matches, inspector: medium.matches })
+  const showDesk = () => tabs.active() !== undefined && desk.tab() !== undefined
+  /** Beside the desk there is no room for the inspector either. */
+  const isSheet = (panel: Panel) => sheets()[panel] || (panel === 'inspector' && showDesk())
   const shownSheet = () => {
     const panel = sheet()
-    return panel && sheets()[panel] ? panel : undefined
+    return panel && isSheet(panel) ? panel : undefined
   }
 
   const showSidebar = () => (sheets().sidebar ? sheet() === 'sidebar' : sidebarOpen())
   // Without a session there is nothing to inspect, and the room is better left to the page.
   const showInspector = () =>
-    tabs.active() !== undefined && (sheets().inspector ? sheet() === 'inspector' : inspectorOpen())
+    tabs.active() !== undefined && (isSheet('inspector') ? sheet() === 'inspector' : inspectorOpen())
   const toggle = (panel: Panel) => {
-    if (sheets()[panel]) setSheet(open => (open === panel ? undefined : panel))
+    if (isSheet(panel)) setSheet(open => (open === panel ? undefined : panel))
     else if (panel === 'sidebar') setSidebarOpen(open => !open)
     else setInspectorOpen(open => !open)
   }
@@ -85,6 +97,8 @@ export function App() {
     else if (control && event.key.toLowerCase() === 'f' && tabs.active() && !event.shiftKey) find()
     else if (control && event.key.toLowerCase() === 'p' && tabs.active() && !event.shiftKey) print()
     else if (event.shiftKey && (control || event.altKey) && event.code === 'KeyT') tabs.reopen()
+    else if (control && event.shiftKey && tabs.active() && deskTabOf(event))
+      desk.toggle(deskTabOf(event) ?? '')
     else if (event.altKey && event.code === 'BracketLeft') tabs.step(-1)
     else if (event.altKey && event.code === 'BracketRight') tabs.step(1)
     else if (event.altKey && event.key.toLowerCase() === 'w') {
@@ -138,6 +152,19 @@ export function App() {
   createEffect(() => {
     document.documentElement.style.setProperty('--sidebar-width', `${sidebarWidth()}px`)
   })
+  createEffect(() => {
+    const width = deskWidth()
+    if (width !== undefined) document.documentElement.style.setProperty('--desk-width', `${width}px`)
+  })
+  // What only a notice tells is told again after a reload, where it happened.
+  let restored: Set<string> | undefined
+  createEffect(() => {
+    const active = tabs.active()
+    if (!owners.lists.loaded() || active === undefined) return
+    restored ??= new Set(tabs.open())
+    if (!restored.delete(active)) return
+    void import('./store/rewound').then(rewound => rewound.tellAgain(owners, active)).catch(() => {})
+  })
   watchAttention(owners)
   watchAddress(owners, query => {
     setSearched(query)
@@ -156,7 +183,14 @@ export function App() {
             >
               To the conversation
             </button>
-            <div class="page" classList={{ 'no-sidebar': !showSidebar(), 'no-inspector': !showInspector() }}>
+            <div
+              class="page"
+              classList={{
+                'no-sidebar': !showSidebar(),
+                'no-inspector': !showInspector(),
+                'with-desk': showDesk(),
+              }}
+            >
               <Show when={shownSheet()}>
                 <button
                   type="button"
@@ -175,6 +209,13 @@ export function App() {
               <div class="middle">
                 <TabBar onSidebar={() => toggle('sidebar')} onInspector={() => toggle('inspector')} />
                 <ConnectionBar />
+                <Show when={tries.shown(tabs.active())?.triesId} keyed>
+                  {triesId => (
+                    <Suspense>
+                      <TriesStrip triesId={triesId} />
+                    </Suspense>
+                  )}
+                </Show>
                 <Show
                   when={tabs.active()}
                   keyed
@@ -190,6 +231,11 @@ export function App() {
                   {sessionId => <Conversation session={conversations.session(sessionId)} />}
                 </Show>
               </div>
+              <Show when={showDesk()}>
+                <Suspense>
+                  <Desk />
+                </Suspense>
+              </Show>
               <Show when={showInspector()}>
                 <Inspector />
               </Show>
@@ -225,6 +271,27 @@ export function App() {
       <Show when={intents.placeShown()} keyed>
         {place => <PlaceDialog place={place} />}
       </Show>
+      <Show when={intents.rewindAsked()} keyed>
+        {asked => (
+          <Suspense>
+            <RewindDialog sessionId={asked.sessionId} turnId={asked.turnId} />
+          </Suspense>
+        )}
+      </Show>
+      <Suspense>
+        <Show when={intents.beginAsked()} keyed>
+          {asked =>
+            asked.what === 'tries' ? (
+              <NewTriesDialog project={asked.project} />
+            ) : (
+              <NewSessionDialog project={asked.project} cliType={asked.cliType} />
+            )
+          }
+        </Show>
+        <Show when={intents.worktreeShown()} keyed>
+          {project => <WorktreeDialog project={project} />}
+        </Show>
+      </Suspense>
       <Show when={intents.devicesShown()}>
         <DevicesDialog />
       </Show>
@@ -232,3 +299,7 @@ export function App() {
     </OwnersProvider>
   )
 }
+
+/** The tab of the desk that this key opens. */
+const deskTabOf = (event: KeyboardEvent): string | undefined =>
+  DESK_TABS.find(tab => tab.key !== undefined && event.code === `Key${tab.key}`)?.id

@@ -2,27 +2,57 @@
 
 import { keyHeaders } from './key'
 import type {
+  AddWorktreeParams,
+  AddWorktreeResponse,
   AgentListResponse,
+  BlameResponse,
+  BringParams,
+  BringResponse,
+  ChangedFile,
+  Changes,
+  Comment,
   ContextResponse,
   CreateSessionParams,
   DeviceListResponse,
+  EndTriesResponse,
   ErrorResponse,
   FileLinesResponse,
   FileListResponse,
+  FileOutlineResponse,
+  FilePatch,
+  FilePlacesResponse,
   FolderListResponse,
+  ForkResponse,
   HealthResponse,
   InstallListResponse,
   InstallResponse,
+  KeepTryParams,
   ListCodebasesResponse,
   LspStatusResponse,
   ManageIndexResponse,
+  OpenTerminalParams,
   Project,
   ProjectListResponse,
+  RemoveWorktreeResponse,
+  RepositoryStatus,
+  Restored,
+  RestoreParams,
+  Review,
   RevokeDevicesResponse,
+  RewindParams,
+  RewindResponse,
+  ScopesResponse,
   SearchCodebaseResponse,
   SessionListResponse,
   SessionResponse,
   SessionStatusResponse,
+  StartTriesParams,
+  TerminalInfo,
+  TerminalListResponse,
+  Tries,
+  TriesListResponse,
+  WholeFileResponse,
+  WorktreeListResponse,
 } from './protocol'
 import type { HistoryPage } from './store/log'
 
@@ -38,12 +68,18 @@ export class ApiError extends Error {
   }
 }
 
-async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+export async function call<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  how: RequestInit = {},
+): Promise<T> {
   let response: Response
   try {
     response = await fetch(path, {
       method,
       credentials: 'same-origin',
+      ...how,
       ...(body === undefined
         ? { headers: keyHeaders() }
         : { body: JSON.stringify(body), headers: { ...keyHeaders(), 'content-type': 'application/json' } }),
@@ -65,7 +101,17 @@ function errorOf(status: number, text: string): ApiError {
   }
 }
 
-const id = encodeURIComponent
+export const id = encodeURIComponent
+const query = (words: Record<string, string>) => new URLSearchParams(words).toString()
+
+/** Whose folder is meant: a session's may be a worktree of the project. */
+export interface Place {
+  projectId: string
+  sessionId: string
+}
+const fileRoute = (place: Place) => `/api/project/${id(place.projectId)}/file`
+const about = ({ sessionId }: Place, query: Record<string, string>) =>
+  new URLSearchParams({ sessionId, ...query })
 
 export const health = () => call<HealthResponse>('GET', '/api/health')
 export const agents = () => call<AgentListResponse>('GET', '/api/agents')
@@ -85,6 +131,27 @@ export const projectFiles = (projectId: string, query: string) =>
 /** The lines of a file around a place, as they are now. */
 export const fileLines = (projectId: string, path: string, line: number) =>
   call<FileLinesResponse>('GET', `/api/project/${id(projectId)}/file?path=${id(path)}&line=${line}`)
+/** A file of a session's folder, as it is now. */
+export const wholeFile = (place: Place, path: string) =>
+  call<WholeFileResponse>('GET', `${fileRoute(place)}/whole?${about(place, { path })}`)
+/** Where the name at a place is defined or used, as its language server knows it. */
+export const filePlaces = (
+  place: Place,
+  path: string,
+  line: number,
+  column: number,
+  of: 'definition' | 'references',
+) =>
+  call<FilePlacesResponse>(
+    'GET',
+    `${fileRoute(place)}/places?${about(place, { path, line: String(line), column: String(column), of })}`,
+  )
+/** Which commit each line came with. */
+export const fileBlame = (place: Place, path: string) =>
+  call<BlameResponse>('GET', `${fileRoute(place)}/blame?${about(place, { path })}`)
+/** What a file defines, as the index knows it. */
+export const fileOutline = (path: string, file: string) =>
+  call<FileOutlineResponse>('POST', '/api/index/outline', { path, file })
 /** Ends a language server; the next file of its language starts it anew. */
 export const stopServer = (projectId: string, server: string) =>
   call<LspStatusResponse>('POST', `/api/lsp/${id(projectId)}/restart`, { id: server })
@@ -114,6 +181,85 @@ export const contextUse = (sessionId: string) =>
   call<ContextResponse>('GET', `/api/session/${id(sessionId)}/context`)
 export const sessionStatus = (sessionId: string) =>
   call<SessionStatusResponse>('GET', `/api/session/${id(sessionId)}/status`)
+/** What a session did to the files, and what else is not committed; `scope` as the route has it. */
+export const changes = (sessionId: string, scope: Record<string, string>) =>
+  call<Changes>('GET', `/api/session/${id(sessionId)}/changes?${query({ ...scope, versions: 'true' })}`)
+/** How two contents of a file differ, with so many lines around each change. */
+export const filePatch = (sessionId: string, file: ChangedFile, context: number) =>
+  call<FilePatch>(
+    'GET',
+    `/api/session/${id(sessionId)}/changes/file?${query({
+      ...(file.before && { before: file.before.id }),
+      ...(file.after && { after: file.after.id }),
+      context: String(context),
+    })}`,
+  )
+/** The bytes of a content that a file had. */
+export async function changedContent(sessionId: string, content: string): Promise<Blob> {
+  const path = `/api/session/${id(sessionId)}/changes/content?${query({ content })}`
+  const response = await fetch(path, { credentials: 'same-origin', headers: keyHeaders() })
+  if (!response.ok) throw errorOf(response.status, await response.text())
+  return response.blob()
+}
+/** Goes back to before a turn, or only says what that would do. */
+export const rewind = (sessionId: string, params: Partial<RewindParams> & Pick<RewindParams, 'before'>) =>
+  call<RewindResponse>('POST', `/api/session/${id(sessionId)}/rewind`, params)
+/** Makes the files what a checkpoint says. */
+export const restore = (
+  sessionId: string,
+  params: Partial<RestoreParams> & Pick<RestoreParams, 'checkpoint'>,
+) => call<Restored>('POST', `/api/session/${id(sessionId)}/restore`, params)
+/** Goes on from a turn in a session of its own. */
+export const fork = (sessionId: string, at: string) =>
+  call<ForkResponse>('POST', `/api/session/${id(sessionId)}/fork`, { at })
+/** What was noted beside the changes of a session. */
+export const review = (sessionId: string) => call<Review>('GET', `/api/session/${id(sessionId)}/review`)
+export const putComment = (sessionId: string, comment: Comment) =>
+  call<Review>('POST', `/api/session/${id(sessionId)}/review/comment`, comment)
+export const removeComment = (sessionId: string, commentId: string) =>
+  call<Review>('DELETE', `/api/session/${id(sessionId)}/review/comment/${id(commentId)}`)
+export const setViewed = (sessionId: string, path: string, content: string | undefined) =>
+  call<Review>('POST', `/api/session/${id(sessionId)}/review/viewed`, { path, content })
+/** What a session's files can be compared with. */
+export const changeScopes = (sessionId: string) =>
+  call<ScopesResponse>('GET', `/api/session/${id(sessionId)}/changes/scopes`)
+
+const worktreeRoute = (projectId: string, name?: string) =>
+  `/api/project/${id(projectId)}/worktree${name === undefined ? '' : `/${id(name)}`}`
+/** The worktrees of our making of a project's repository. */
+export const worktrees = (projectId: string) => call<WorktreeListResponse>('GET', worktreeRoute(projectId))
+/** How a project's repository stands. */
+export const repositoryStatus = (projectId: string) =>
+  call<RepositoryStatus>('GET', `/api/project/${id(projectId)}/git`)
+/** Makes a worktree; answers when its set-up command has ended. */
+export const addWorktree = (projectId: string, params: AddWorktreeParams) =>
+  call<AddWorktreeResponse>('POST', worktreeRoute(projectId), params)
+export const bringWorktree = (projectId: string, name: string, params: BringParams) =>
+  call<BringResponse>('POST', `${worktreeRoute(projectId, name)}/bring`, params)
+export const removeWorktree = (projectId: string, name: string, force: boolean) =>
+  call<RemoveWorktreeResponse>('DELETE', `${worktreeRoute(projectId, name)}${force ? '?force=true' : ''}`)
+
+const triesRoute = (projectId: string, triesId?: string) =>
+  `/api/project/${id(projectId)}/tries${triesId === undefined ? '' : `/${id(triesId)}`}`
+/** Several tries of one message, the newest first. */
+export const tries = (projectId: string) => call<TriesListResponse>('GET', triesRoute(projectId))
+export const oneTries = (projectId: string, triesId: string) =>
+  call<Tries>('GET', triesRoute(projectId, triesId))
+export const startTries = (projectId: string, params: StartTriesParams) =>
+  call<Tries>('POST', triesRoute(projectId), params)
+export const testTries = (projectId: string, triesId: string) =>
+  call<Tries>('POST', `${triesRoute(projectId, triesId)}/test`, {})
+export const keepTry = (projectId: string, triesId: string, params: KeepTryParams) =>
+  call<EndTriesResponse>('POST', `${triesRoute(projectId, triesId)}/keep`, params)
+export const dropTries = (projectId: string, triesId: string, force: boolean) =>
+  call<EndTriesResponse>('DELETE', `${triesRoute(projectId, triesId)}${force ? '?force=true' : ''}`)
+
+/** The terminals of a session's folder. */
+export const terminals = (place: Place) =>
+  call<TerminalListResponse>('GET', `/api/terminal?${new URLSearchParams({ ...place })}`)
+export const openTerminal = (params: OpenTerminalParams) =>
+  call<TerminalInfo>('POST', '/api/terminal', params)
+export const closeTerminal = (terminalId: string) => call<void>('DELETE', `/api/terminal/${id(terminalId)}`)
 
 export const codebases = () => call<ListCodebasesResponse>('GET', '/api/index')
 /** Searches code and symbols of an indexed folder; an index that is not ready is a status, not an error. */

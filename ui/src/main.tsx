@@ -10,7 +10,9 @@ import './styles/foot.css'
 import { render } from 'solid-js/web'
 import { App } from './App'
 import { enter } from './key'
+import { followShellsAgain } from './store/shellMemory'
 
 await enter()
 const root = document.getElementById('root')
 if (root) render(() => <App />, root)
+followShellsAgain()

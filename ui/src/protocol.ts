@@ -1,5 +1,19 @@
 // Generated from crates/protocol by `cargo xtask types`. Do not edit.
 
+export type ActResponse = { 
+/**
+ * Whether it was done.
+ */
+done: boolean, 
+/**
+ * What git and the hooks said.
+ */
+output: string, 
+/**
+ * The checkpoint of the files before, if files may have changed.
+ */
+undo?: string, };
+
 export type ActiveMutation = { 
 /**
  * The action that runs, as `manage_index` names it.
@@ -27,6 +41,50 @@ export type AddProjectParams = {
  * An existing folder, absolute; links are resolved.
  */
 path: string, };
+
+export type AddWorktreeParams = { 
+/**
+ * The new branch.
+ */
+branch: string, 
+/**
+ * The branch, tag or commit that it begins with; the last commit if none is named.
+ */
+from?: string, };
+
+export type AddWorktreeResponse = { 
+/**
+ * The files that the user's config names and that were copied into it.
+ */
+copied: Array<string>, 
+/**
+ * What the set-up command of the user's config said, if there is one.
+ */
+setup?: CommandOutput, 
+/**
+ * Its name, by which it is brought back and removed.
+ */
+name: string, 
+/**
+ * Its folder.
+ */
+path: string, 
+/**
+ * Its branch.
+ */
+branch: string, 
+/**
+ * The commit that it began with.
+ */
+base: string, 
+/**
+ * The folder of the repository that it was made of.
+ */
+repository: string, 
+/**
+ * The set-up command of the user's config, while it runs and after; absent if there is none.
+ */
+preparing?: CommandRun, };
 
 export type Agent = { 
 /**
@@ -86,6 +144,76 @@ export type ArchiveParams = {
  * False puts it back into the list.
  */
 archived: boolean, };
+
+export type BlameResponse = { 
+/**
+ * Runs of lines of one commit, from the first line to the last.
+ */
+runs: Array<BlameRun>, };
+
+export type BlameRun = { 
+/**
+ * The first of the lines, from 1.
+ */
+line: number, 
+/**
+ * How many.
+ */
+lines: number, 
+/**
+ * The commit; nothing for lines that are not committed.
+ */
+commit?: string, 
+/**
+ * Who wrote it.
+ */
+author: string, 
+/**
+ * When, in seconds since 1970.
+ */
+at: number, 
+/**
+ * The first line of its message.
+ */
+summary: string, };
+
+export type BringHow = "merge" | "squash" | "rebase" | "apply";
+
+export type BringParams = { 
+/**
+ * The branch that it comes to.
+ */
+onto: string, 
+/**
+ * How.
+ */
+how: BringHow, };
+
+export type BringResponse = { 
+/**
+ * Whether it was done. If not, nothing has changed.
+ */
+brought: boolean, 
+/**
+ * What the branch is now; absent when nothing was committed.
+ */
+commit?: string, 
+/**
+ * What the branch was before.
+ */
+before?: string, 
+/**
+ * Files that both have changed, each in its own way.
+ */
+conflicts: Array<string>, 
+/**
+ * Why it was not done, in words.
+ */
+reason?: string, 
+/**
+ * The checkpoint of the branch's folder before it, if its files changed.
+ */
+undo?: string, };
 
 export type Bundle = { 
 /**
@@ -175,7 +303,15 @@ removed: number,
 /**
  * Whether it has no lines.
  */
-binary: boolean, };
+binary: boolean, 
+/**
+ * What it was, when versions were asked for and there was a file.
+ */
+before?: FileVersion, 
+/**
+ * What it is, when versions were asked for and there is a file.
+ */
+after?: FileVersion, };
 
 export type Changes = { 
 /**
@@ -193,7 +329,11 @@ files: Array<ChangedFile>,
 /**
  * As git writes it, when it was asked for.
  */
-patch?: string, };
+patch?: string, 
+/**
+ * The lines of so many files were not counted: `added`, `removed` and `binary` say nothing.
+ */
+uncounted?: boolean, };
 
 export type CheckOutcome = { 
 /**
@@ -352,6 +492,112 @@ export type Code = number | string;
 
 export type CodebaseBucket = "ready" | "indexing" | "requires_reindex" | "failed";
 
+export type CommandOutput = { 
+/**
+ * The command, word by word.
+ */
+command: Array<string>, 
+/**
+ * Whether it ended well.
+ */
+ok: boolean, 
+/**
+ * What it said, and how it ended if that was not well.
+ */
+output: string, };
+
+export type CommandRun = { 
+/**
+ * The command, word by word.
+ */
+command: Array<string>, 
+/**
+ * Where it is.
+ */
+state: RunState, 
+/**
+ * What it has said, the end of it if that is much.
+ */
+output: string, 
+/**
+ * How long it took, once it has ended.
+ */
+durationMs?: number, };
+
+export type Comment = { 
+/**
+ * Whoever writes it chooses it.
+ */
+commentId: string, 
+/**
+ * The file, below the top of the working tree.
+ */
+path: string, 
+/**
+ * Whether the lines are those that were, or those that are.
+ */
+side: CommentSide, 
+/**
+ * The first line, from 1.
+ */
+firstLine: number, 
+/**
+ * The last one.
+ */
+lastLine: number, 
+/**
+ * The lines as they were when it was written.
+ */
+quote: string, 
+/**
+ * What is said about them.
+ */
+text: string, 
+/**
+ * How far it has come.
+ */
+state: CommentState, };
+
+export type CommentSide = "before" | "after";
+
+export type CommentState = "open" | "sent" | "resolved";
+
+export type CommitParams = { 
+/**
+ * What the commit says; of an amended one the old words if it is absent.
+ */
+message?: string, 
+/**
+ * Replace the last commit.
+ */
+amend: boolean, 
+/**
+ * Stage everything first.
+ */
+all: boolean, };
+
+export type CommitResponse = { 
+/**
+ * Whether there is a new commit. If not, nothing has changed.
+ */
+committed: boolean, 
+/**
+ * The last commit now.
+ */
+commit?: string, 
+/**
+ * What it was before.
+ */
+before?: string, 
+/**
+ * What git and the hooks said.
+ */
+output: string, 
+/**
+ * The checkpoint of the files before: hooks may change them.
+ */
+undo?: string, };
+
 export type Compatibility = { 
 /**
  * `provider/model/dimension/store/schema`.
@@ -432,7 +678,11 @@ mode?: string,
 /**
  * Passed to the provider as it is, which takes what it knows, e.g. `maxThinkingTokens`.
  */
-providerOptions?: Record<string, unknown>, };
+providerOptions?: Record<string, unknown>, 
+/**
+ * Work in a new worktree of the folder's repository instead, which is made first.
+ */
+worktree?: AddWorktreeParams, };
 
 export type DebugIndexing = { 
 /**
@@ -538,6 +788,20 @@ spans: Array<DiffSpan>, };
 
 export type DiffLineKind = "context" | "added" | "removed";
 
+export type DiffSize = { 
+/**
+ * Files.
+ */
+files: number, 
+/**
+ * Lines that came.
+ */
+added: number, 
+/**
+ * Lines that went.
+ */
+removed: number, };
+
 export type DiffSpan = { 
 /**
  * The characters; all spans together are the line.
@@ -549,6 +813,46 @@ text: string,
 changed?: boolean, };
 
 export type DoneResponse = Record<symbol, never>;
+
+export type EndTriesResponse = { 
+/**
+ * Whether it was done. If not, nothing has changed.
+ */
+done: boolean, 
+/**
+ * What came of bringing the kept one's work back; absent if it was not begun.
+ */
+brought?: BringResponse, 
+/**
+ * The others: what was removed, or what would be lost.
+ */
+others: Array<EndedTry>, };
+
+export type EndedTry = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * Whether it was removed. If not, nothing has changed.
+ */
+removed: boolean, 
+/**
+ * Files that are not committed and that were not brought back.
+ */
+uncommitted: Array<string>, 
+/**
+ * Commits that no other branch has and that were not brought back.
+ */
+commits: Array<string>, 
+/**
+ * What its branch was; the branch is removed with it.
+ */
+commit: string, 
+/**
+ * The checkpoint of its files, if any of them would have been lost.
+ */
+undo?: string, };
 
 export type EnterParams = { 
 /**
@@ -572,7 +876,7 @@ code: ErrorCode,
  */
 message: string, };
 
-export type ErrorCode = "UNSUPPORTED_CLI_TYPE" | "SESSION_NOT_FOUND" | "PROCESS_CRASH" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "SESSION_CREATE_FAILED" | "RESPONSE_ERROR" | "PROJECT_ID_REQUIRED" | "INVALID_PATH" | "DUPLICATE_PROJECT" | "NOT_FOUND" | "WORKSPACE_UNTRUSTED" | "QUESTION_NOT_FOUND" | "QUEUED_MESSAGE_NOT_FOUND" | "AGENT_NOT_INSTALLED" | "NOT_SUPPORTED" | "INSTALL_FAILED" | "MESSAGE_TOO_LARGE" | "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN_ORIGIN" | "FORBIDDEN_HOST" | "FORBIDDEN_PROCESS" | "UNSUPPORTED_MEDIA_TYPE" | "PAYLOAD_TOO_LARGE" | "METHOD_NOT_ALLOWED" | "INTERNAL";
+export type ErrorCode = "UNSUPPORTED_CLI_TYPE" | "SESSION_NOT_FOUND" | "PROCESS_CRASH" | "PROTOCOL_ERROR" | "INVALID_STREAM_EVENT" | "INTERRUPT_FAILED" | "SESSION_CREATE_FAILED" | "RESPONSE_ERROR" | "PROJECT_ID_REQUIRED" | "INVALID_PATH" | "DUPLICATE_PROJECT" | "NOT_FOUND" | "WORKSPACE_UNTRUSTED" | "QUESTION_NOT_FOUND" | "QUEUED_MESSAGE_NOT_FOUND" | "AGENT_NOT_INSTALLED" | "NOT_SUPPORTED" | "INSTALL_FAILED" | "TOO_MANY_TERMINALS" | "MESSAGE_TOO_LARGE" | "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN_ORIGIN" | "FORBIDDEN_HOST" | "FORBIDDEN_PROCESS" | "UNSUPPORTED_MEDIA_TYPE" | "PAYLOAD_TOO_LARGE" | "METHOD_NOT_ALLOWED" | "INTERNAL";
 
 export type ErrorResponse = { 
 /**
@@ -620,6 +924,8 @@ hunks: Array<DiffHunk>,
  */
 truncated?: boolean, };
 
+export type FileKind = "text" | "image" | "binary";
+
 export type FileLinesResponse = { 
 /**
  * Relative to the project, with `/` between segments.
@@ -648,7 +954,105 @@ files: Array<string>,
  */
 truncated: boolean, };
 
+export type FileOutlineResponse = { 
+/**
+ * Whether the outline could be given.
+ */
+status: IndexStatus, 
+/**
+ * Why not, because of the index's state.
+ */
+reason?: NonOkReason, 
+/**
+ * As asked.
+ */
+path: string, 
+/**
+ * The root that answers; absent when none encloses the path.
+ */
+codebasePath?: string, 
+/**
+ * As asked.
+ */
+file: string, 
+/**
+ * The symbols; null when the status is not `ok`.
+ */
+outline: Outline | null, 
+/**
+ * More symbols exist than the limit lets through.
+ */
+hasMore: boolean, 
+/**
+ * What the caller should know beside the answer.
+ */
+warnings?: Array<Warning>, 
+/**
+ * A sentence for people, when the status is not `ok`.
+ */
+message?: string, 
+/**
+ * What a caller can do next.
+ */
+hints?: Hints, 
+/**
+ * How far a running build is.
+ */
+indexing?: IndexingProgress, 
+/**
+ * What the index was made with, when that matters.
+ */
+compatibility?: Compatibility, };
+
+export type FilePatch = { 
+/**
+ * Hunks as git writes them, each from its `@@` on.
+ */
+patch: string, 
+/**
+ * Whether it is longer than anybody would read, and was cut.
+ */
+truncated?: boolean, };
+
+export type FilePlace = { 
+/**
+ * Relative to the folder; absolute for a file outside of it, which cannot be opened here.
+ */
+path: string, 
+/**
+ * From 1.
+ */
+line: number, 
+/**
+ * In characters, from 1.
+ */
+column: number, 
+/**
+ * The line itself, without what it begins with, if the file is in the folder.
+ */
+text?: string, };
+
+export type FilePlacesResponse = { 
+/**
+ * In the order of their paths and lines.
+ */
+places: Array<FilePlace>, 
+/**
+ * Why there are none, or not all: what the language server said.
+ */
+note?: string, };
+
 export type FileStatus = "added" | "modified" | "deleted" | "renamed" | "untracked";
+
+export type FileVersion = { 
+/**
+ * The id of the content: the same bytes have the same.
+ */
+id: string, 
+/**
+ * As git writes it: `100644`, `100755`, `120000` of a link, `160000` of a submodule.
+ */
+mode: string, };
 
 export type FingerprintSource = "verified" | "assumed_v2";
 
@@ -678,7 +1082,7 @@ export type ForkResponse = {
  */
 session?: SessionId, 
 /**
- * What the session's agent cannot do, in words.
+ * What the session's agent cannot do, in words, and what was done instead.
  */
 cannot?: string, };
 
@@ -740,7 +1144,11 @@ fallbackSyncExecuted?: boolean,
 /**
  * What that plain sync found.
  */
-fallbackStats?: SyncStats, };
+fallbackStats?: SyncStats, 
+/**
+ * What a team shares of this codebase, and how this folder differs from it.
+ */
+team?: TeamOverlay, };
 
 export type FreshnessMode = "synced" | "skipped_recent" | "coalesced" | "skipped_indexing" | "skipped_requires_reindex" | "skipped_missing_path" | "skipped_vanished_files" | "reconciled_ignore_change" | "ignore_reload_failed" | "sync_failed";
 
@@ -951,6 +1359,53 @@ hints: Array<string>, };
 export type ItemId = string;
 
 export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
+
+export type KeepParams = { 
+/**
+ * Files and folders below the top of the repository; with neither these nor hunks, everything.
+ */
+paths?: Array<string>, 
+/**
+ * Hunks as a patch, as `git diff` writes it; nothing else is touched.
+ */
+patch?: string, 
+/**
+ * Of `revert`: what this turn of a session changed, in `paths` if some are named, and nothing that came later in the
+ * same place.
+ */
+turn?: TurnOf, };
+
+export type KeepResponse = { 
+/**
+ * Whether it was done. If not, nothing has changed.
+ */
+done: boolean, 
+/**
+ * Why not, in words.
+ */
+reason?: string, 
+/**
+ * The checkpoint of the files before, if files were changed.
+ */
+undo?: string, };
+
+export type KeepTryParams = { 
+/**
+ * The one that is kept.
+ */
+name: string, 
+/**
+ * How its work comes back; as uncommitted changes if it is not said.
+ */
+how?: BringHow, 
+/**
+ * The branch that it comes to; the one of the repository's folder if none is named.
+ */
+onto?: string, 
+/**
+ * Remove the others also when work would be lost; what is not committed is recorded first.
+ */
+force?: boolean, };
 
 export type ListCodebasesResponse = { 
 /**
@@ -1242,6 +1697,24 @@ runtime: number, };
 
 export type NonOkReason = "indexing" | "requires_reindex" | "not_indexed" | "missing_symbol" | "unsupported_language" | "missing_sidecar";
 
+export type OpenTerminalParams = { 
+/**
+ * The project in whose folder it begins.
+ */
+projectId: ProjectId, 
+/**
+ * A session of the project: the shell begins in its folder, which may be a worktree.
+ */
+sessionId?: SessionId, 
+/**
+ * Characters in a row.
+ */
+columns: number, 
+/**
+ * Rows.
+ */
+rows: number, };
+
 export type Operation = { 
 /**
  * `run_<uuid>`.
@@ -1288,6 +1761,34 @@ export type OperationPhase = "accepted" | "scanning" | "processing" | "publishin
 
 export type Origin = "user" | "agent" | "system";
 
+export type Outline = { 
+/**
+ * In the order of the file.
+ */
+symbols: Array<OutlineSymbol>, };
+
+export type OutlineSymbol = { 
+/**
+ * Names it in other questions.
+ */
+symbolId: string, 
+/**
+ * E.g. `method Store.open(path)`.
+ */
+symbolLabel: string, 
+/**
+ * function, method, class, ….
+ */
+kind: string, 
+/**
+ * Its definition, from the first line to the last.
+ */
+span: Span, 
+/**
+ * Whether its calls are known.
+ */
+callGraphHint: CallGraphHint, };
+
 export type Preflight = { 
 /**
  * What was found.
@@ -1328,7 +1829,11 @@ missing?: boolean,
 /**
  * The sandbox of its agents, e.g. `workspace (landlock)`; absent when they have none.
  */
-sandbox?: string, };
+sandbox?: string, 
+/**
+ * What it is, if it is a worktree of our making.
+ */
+worktree?: ProjectWorktree, };
 
 export type ProjectId = string;
 
@@ -1344,9 +1849,55 @@ export type ProjectServersResponse = {
  */
 servers: Array<string>, };
 
+export type ProjectWorktree = { 
+/**
+ * Its name, by which it is brought back and removed.
+ */
+name: string, 
+/**
+ * Its branch.
+ */
+branch: string, 
+/**
+ * The folder of the repository that it was made of: its sessions are listed there.
+ */
+repository: string, 
+/**
+ * It is gone; what was said in it is kept.
+ */
+removed?: boolean, };
+
 export type ProofPart = "matched" | "failed" | "missing" | "unproven" | "not_checked";
 
 export type ProofReason = "missing_marker_doc" | "invalid_marker_kind" | "invalid_payload" | "path_mismatch" | "fingerprint_mismatch" | "probe_failed";
+
+export type PullRequestParams = { 
+/**
+ * Its title; the forge's own program makes one of the commits if it is absent.
+ */
+title?: string, 
+/**
+ * What it says.
+ */
+body?: string, 
+/**
+ * The branch that it is for; the forge's default if it is absent.
+ */
+base?: string, };
+
+export type PullRequestResponse = { 
+/**
+ * Whether the forge's program has made one.
+ */
+made: boolean, 
+/**
+ * Its address, or the forge's page on which one is made by hand.
+ */
+url?: string, 
+/**
+ * What the forge's program said.
+ */
+output: string, };
 
 export type Question = { 
 /**
@@ -1445,6 +1996,28 @@ export type RankingMode = "default" | "auto_changed_first";
 
 export type ReindexReason = "legacy_unverified_fingerprint" | "fingerprint_mismatch" | "missing_fingerprint";
 
+export type RemoveWorktreeResponse = { 
+/**
+ * Whether it was removed. If not, nothing has changed.
+ */
+removed: boolean, 
+/**
+ * Files that are not committed and that were not brought back.
+ */
+uncommitted: Array<string>, 
+/**
+ * Commits that no other branch has and that were not brought back.
+ */
+commits: Array<string>, 
+/**
+ * What its branch was; the branch is removed with it.
+ */
+commit: string, 
+/**
+ * The checkpoint of its files, if any of them would have been lost.
+ */
+undo?: string, };
+
 export type RepairProof = { 
 /**
  * The store has a generation of this root.
@@ -1474,6 +2047,40 @@ staleRemoteChunks: ProofPart,
  * The call graph is there.
  */
 navigation: ProofPart, };
+
+export type RepositoryStatus = { 
+/**
+ * The branch; absent while HEAD is detached.
+ */
+branch?: string, 
+/**
+ * The last commit; absent before the first.
+ */
+head?: string, 
+/**
+ * The branch of a remote that it follows.
+ */
+upstream?: string, 
+/**
+ * Commits that the remote's does not have.
+ */
+ahead: number, 
+/**
+ * Commits that only the remote's has.
+ */
+behind: number, 
+/**
+ * A merge, rebase or the like that is not finished, by its name.
+ */
+inProgress?: string, 
+/**
+ * The files that differ, by path.
+ */
+files: Array<StatusFile>, 
+/**
+ * The local branches, by name.
+ */
+branches: Array<string>, };
 
 export type RestartParams = { 
 /**
@@ -1525,6 +2132,16 @@ export type ResultMode = "grouped" | "raw";
 
 export type ResultRole = "definition" | "caller" | "test" | "document";
 
+export type Review = { 
+/**
+ * In the order in which they were begun.
+ */
+comments: Array<Comment>, 
+/**
+ * The files that were looked at, each with the id of the content that it had then.
+ */
+viewed: { [key in string]: string }, };
+
 export type RevokeDevicesParams = { 
 /**
  * The one to put out; without it all of them, and every link that was not used yet.
@@ -1573,6 +2190,8 @@ session?: SessionId,
  */
 cannot?: string, };
 
+export type RunState = "running" | "passed" | "failed" | "interrupted";
+
 export type RuntimeOwner = { 
 /**
  * Its process.
@@ -1590,6 +2209,28 @@ version: string,
  * What it would index with.
  */
 fingerprint: string, };
+
+export type ScopesResponse = { 
+/**
+ * The turns that were recorded, the first one first.
+ */
+turns: Array<TurnId>, 
+/**
+ * Whether there is a repository, and so a last commit.
+ */
+repository: boolean, 
+/**
+ * The branch that is checked out.
+ */
+branch?: string, 
+/**
+ * The repository's own branches, by name.
+ */
+branches: Array<string>, 
+/**
+ * When a person last looked at what the session changed, in milliseconds since 1970.
+ */
+lookedAt?: number, };
 
 export type SearchAsk = "find" | "edit" | "explain";
 
@@ -2225,6 +2866,60 @@ recommendedAction: ManageHint, };
 
 export type StalenessBucket = "fresh" | "aging" | "stale" | "unknown";
 
+export type StartTriesParams = { 
+/**
+ * What each of them is told.
+ */
+message: string, 
+/**
+ * Who tries, two to four; the same agent may try more than once.
+ */
+agents: Array<TryAgent>, 
+/**
+ * What the branches begin with; made of the message if it is absent. The first try's is this with `-1`.
+ */
+branch?: string, 
+/**
+ * The branch, tag or commit that they begin with; the last commit if none is named.
+ */
+from?: string, };
+
+export type StatusFile = { 
+/**
+ * Below the top of the repository; bytes that are no text are replaced.
+ */
+path: string, 
+/**
+ * It, or a part of it, is staged.
+ */
+staged: boolean, 
+/**
+ * It, or a part of it, is not.
+ */
+unstaged: boolean, 
+/**
+ * The repository does not know it.
+ */
+untracked: boolean, 
+/**
+ * A merge has left it for the user to settle.
+ */
+conflicted: boolean, };
+
+export type SwitchParams = { 
+/**
+ * The branch.
+ */
+branch: string, 
+/**
+ * Make it first.
+ */
+create: boolean, 
+/**
+ * What a new one begins with; the last commit if it is absent.
+ */
+from?: string, };
+
 export type SymbolRef = { 
 /**
  * Relative to the root.
@@ -2256,6 +2951,86 @@ removed: number,
  * Files with other content.
  */
 modified: number, };
+
+export type TeamOverlay = { 
+/**
+ * The name of the shared index.
+ */
+project: string, 
+/**
+ * The generation of it that this folder was compared with.
+ */
+generation: number, 
+/**
+ * When that one was completed, ISO 8601 UTC.
+ */
+completedAt: string, 
+/**
+ * Files that are new, other or gone in this folder.
+ */
+overlaidFiles: number, };
+
+export type TerminalCommand = { "type": "read", 
+/**
+ * How many, in all.
+ */
+bytes: number, } | { "type": "resize", 
+/**
+ * Characters in a row.
+ */
+columns: number, 
+/**
+ * Rows.
+ */
+rows: number, };
+
+export type TerminalFrame = { "type": "attached", 
+/**
+ * So many bytes come first that were printed before: a question in them has been answered.
+ */
+replayed: number, } | { "type": "skipped" } | { "type": "refused", 
+/**
+ * How many.
+ */
+bytes: number, } | { "type": "ended", 
+/**
+ * How, in words: `exited with status 0`.
+ */
+how: string, 
+/**
+ * Whether it ended by itself with status 0.
+ */
+success: boolean, };
+
+export type TerminalInfo = { 
+/**
+ * Names it.
+ */
+terminalId: string, 
+/**
+ * The shell's name, e.g. `bash`.
+ */
+shell: string, 
+/**
+ * The folder it began in.
+ */
+folder: string, 
+/**
+ * How its shell ended, if it has.
+ */
+ended?: string, };
+
+export type TerminalListResponse = { 
+/**
+ * Those of the folder, by id.
+ */
+terminals: Array<TerminalInfo>, };
+
+export type TestTriesParams = { 
+/**
+ * The one that is tested; all of them if none is named.
+ */
+name?: string, };
 
 export type ToldDiagnostics = { 
 /**
@@ -2325,6 +3100,46 @@ args: JsonValue, };
 
 export type ToolKind = "shell" | "edit" | "read" | "search" | "web" | "mcp" | "todo" | "subagent" | "other";
 
+export type Tries = { 
+/**
+ * Names them.
+ */
+triesId: string, 
+/**
+ * The project of the repository that they are of.
+ */
+projectId: ProjectId, 
+/**
+ * What each was told.
+ */
+message: string, 
+/**
+ * ISO 8601 UTC.
+ */
+createdAt: string, 
+/**
+ * The branch of the repository's folder, onto which one is kept unless another is named; absent of a detached HEAD.
+ */
+onto?: string, 
+/**
+ * The command of the user's config that tests each; empty if there is none.
+ */
+test: Array<string>, 
+/**
+ * In the order in which they were asked for.
+ */
+tries: Array<Try>, 
+/**
+ * The name of the one that was kept.
+ */
+kept?: string, };
+
+export type TriesListResponse = { 
+/**
+ * The newest first.
+ */
+tries: Array<Tries>, };
+
 export type TrustParams = { 
 /**
  * The canonical path that the person was shown.
@@ -2334,6 +3149,80 @@ realPath: string,
  * False takes the trust back.
  */
 trusted: boolean, };
+
+export type Try = { 
+/**
+ * Its name, and its worktree's.
+ */
+name: string, 
+/**
+ * Its branch.
+ */
+branch: string, 
+/**
+ * Who tries.
+ */
+cliType: CliType, 
+/**
+ * Where it is.
+ */
+state: TryState, 
+/**
+ * Why it failed, in words.
+ */
+note?: string, 
+/**
+ * Its session, once it has begun.
+ */
+sessionId?: SessionId, 
+/**
+ * Its folder, once it is made.
+ */
+path?: string, 
+/**
+ * The set-up command.
+ */
+preparing?: CommandRun, 
+/**
+ * The test command, if it was run.
+ */
+test?: CommandRun, 
+/**
+ * What it has changed; absent as long as nothing is recorded.
+ */
+size?: DiffSize, 
+/**
+ * What it has cost, where the agent tells.
+ */
+costUsd?: number, 
+/**
+ * Tokens in and out, where the agent tells.
+ */
+tokens?: number, 
+/**
+ * How long its turns took that have ended.
+ */
+durationMs: number, 
+/**
+ * What its removal left: the commit of its branch and the checkpoint of its files.
+ */
+removed?: RemoveWorktreeResponse, };
+
+export type TryAgent = { 
+/**
+ * The agent.
+ */
+cliType: CliType, 
+/**
+ * The agent's own name of a model; its default when absent.
+ */
+model?: string, 
+/**
+ * The agent's own id of a permission mode; its default when absent.
+ */
+mode?: string, };
+
+export type TryState = "making" | "failed" | "open" | "working" | "needs_you" | "dead" | "removed";
 
 export type TurnEvent = { "type": "turn_started", 
 /**
@@ -2391,7 +3280,67 @@ errorMessage: string, };
 
 export type TurnId = string;
 
+export type TurnOf = { 
+/**
+ * The session.
+ */
+session: string, 
+/**
+ * Its turn; all of them if it is absent.
+ */
+turn?: TurnId, };
+
 export type TurnStatus = "completed" | "cancelled";
+
+export type UndoListResponse = { 
+/**
+ * Each once: what is undone is no longer among them.
+ */
+acts: Array<UndoableAct>, };
+
+export type UndoResponse = { 
+/**
+ * Whether it was undone. If not, nothing has changed.
+ */
+done: boolean, 
+/**
+ * What was undone.
+ */
+undone: UndoableAct, 
+/**
+ * Why not, in words.
+ */
+reason?: string, 
+/**
+ * What came of the files. Those that were changed since are `conflicts`, and as they were.
+ */
+files?: Restored, };
+
+export type UndoableAct = { 
+/**
+ * Its id.
+ */
+act: string, 
+/**
+ * When, in milliseconds since 1970.
+ */
+at: number, 
+/**
+ * What was done, in words.
+ */
+what: string, 
+/**
+ * The session that went back to before a message.
+ */
+rewound?: string, 
+/**
+ * The session that was archived with it, and comes back.
+ */
+archived?: string, 
+/**
+ * The session that goes on instead of it.
+ */
+made?: string, };
 
 export type Upsert = { 
 /**
@@ -2507,6 +3456,16 @@ contextTokens?: number,
  */
 contextWindow?: number, };
 
+export type ViewedParams = { 
+/**
+ * The file.
+ */
+path: string, 
+/**
+ * The id of its content; absent when it counts as not looked at.
+ */
+content?: string, };
+
 export type Warning = { 
 /**
  * `SEARCH_DIRTY_WORKTREE_NOT_SYNCED`, `REINDEX_PREFLIGHT_UNKNOWN`, ….
@@ -2530,3 +3489,57 @@ message: string,
 action?: string, };
 
 export type WarningSeverity = "info" | "warning";
+
+export type WholeFileResponse = { 
+/**
+ * Relative to the folder, with `/` between segments.
+ */
+path: string, 
+/**
+ * What it is.
+ */
+kind: FileKind, 
+/**
+ * How large it is.
+ */
+bytes: number, 
+/**
+ * Its text, if it is one; of a file over the limit the first lines.
+ */
+text?: string, 
+/**
+ * The text is only the beginning.
+ */
+cut?: boolean, };
+
+export type Worktree = { 
+/**
+ * Its name, by which it is brought back and removed.
+ */
+name: string, 
+/**
+ * Its folder.
+ */
+path: string, 
+/**
+ * Its branch.
+ */
+branch: string, 
+/**
+ * The commit that it began with.
+ */
+base: string, 
+/**
+ * The folder of the repository that it was made of.
+ */
+repository: string, 
+/**
+ * The set-up command of the user's config, while it runs and after; absent if there is none.
+ */
+preparing?: CommandRun, };
+
+export type WorktreeListResponse = { 
+/**
+ * By name.
+ */
+worktrees: Array<Worktree>, };

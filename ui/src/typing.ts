@@ -5,7 +5,7 @@
 export const dialogOpen = () => document.querySelector('dialog[open]') !== null
 
 /** Focused elements in which letters mean something themselves. */
-const FIELDS = 'input, textarea, select, [contenteditable], [role=menu], [role=listbox], dialog'
+const FIELDS = 'input, textarea, select, [contenteditable], [role=menu], [role=listbox], dialog, .desk'
 
 let composer: HTMLTextAreaElement | undefined
 let waiting: string | undefined

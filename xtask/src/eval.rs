@@ -9,13 +9,25 @@ use crate::process::{cargo, output, root};
 const BEGIN: &str = "<!-- figures: written by `cargo xtask eval` -->";
 const END: &str = "<!-- end of the figures -->";
 
+/// What is measured, on what, beside what.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Texts with the files that they led to, an object a line; without it this repository's own history
+    rows: Option<PathBuf>,
+    /// Bare repositories, `owner+name/repo` for each that the rows name
+    #[arg(requires = "rows")]
+    repositories: Option<PathBuf>,
+    /// Programs that are asked too: ripgrep, semble
+    #[arg(long, value_delimiter = ',')]
+    beside: Vec<String>,
+    /// Keep indexes and the answers of those programs here, and take them from here the next time
+    #[arg(long, requires = "rows")]
+    keep: Option<PathBuf>,
+}
+
 /// Measures. Without rows and repositories, on the history of the repository at hand, and nothing is written.
-pub(crate) fn run(
-    rows: Option<&Path>,
-    repositories: Option<&Path>,
-    beside: Option<&str>,
-) -> anyhow::Result<()> {
-    let (Some(rows), Some(repositories)) = (rows, repositories) else {
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let (Some(rows), Some(repositories)) = (&args.rows, &args.repositories) else {
         let mut own = cargo();
         own.args(["run", "--release", "-p", "chartroom", "--", "index", "eval", ".", "--ablation"]);
         eprintln!("{}", output(&mut own)?);
@@ -30,8 +42,18 @@ pub(crate) fn run(
         if half == "check" {
             program.arg("--plot").arg(root().join("docs/pictures/search-confidence.svg"));
         }
-        if let Some(beside) = beside.filter(|_| half == "check") {
-            program.args(["--beside", beside]);
+        if !args.beside.is_empty() {
+            program.arg("--beside").arg(args.beside.join(","));
+        }
+        if let Some(keep) = &args.keep {
+            let keep = absolute(keep)?;
+            let answers = keep.join(format!("answers-{half}.jsonl"));
+            program.arg("--keep").arg(&keep);
+            if !args.beside.is_empty() {
+                program.arg("--answers").arg(answers);
+            } else if answers.is_file() {
+                program.arg("--add").arg(answers);
+            }
         }
         text.push_str(&format!("## Figures, {half} half\n\n{}\n", output(&mut program)?.trim()));
         text.push('\n');

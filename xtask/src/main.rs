@@ -10,7 +10,6 @@ mod trace;
 mod truth;
 mod types;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -51,16 +50,7 @@ enum Command {
         names: Vec<String>,
     },
     /// Measure how well search finds the place and write the figures into docs/search-quality.md
-    Eval {
-        /// Texts with the files that they led to, an object a line; without it this repository's own history
-        rows: Option<PathBuf>,
-        /// Bare repositories, `owner+name/repo` for each that the rows name
-        #[arg(requires = "rows")]
-        repositories: Option<PathBuf>,
-        /// Programs that are asked too: ripgrep, semble
-        #[arg(long)]
-        beside: Option<String>,
-    },
+    Eval(eval::Args),
     /// Take random steps over real language servers and compare what is said with what is so (docs/reliability.md)
     Truth {
         /// Steps with each server
@@ -86,9 +76,7 @@ fn main() -> ExitCode {
         Command::Trace => trace::run(),
         Command::Types { check } => types::run(if check { types::Mode::Check } else { types::Mode::Write }),
         Command::Bench { names } => bench::run(&names),
-        Command::Eval { rows, repositories, beside } => {
-            eval::run(rows.as_deref(), repositories.as_deref(), beside.as_deref())
-        }
+        Command::Eval(args) => eval::run(&args),
         Command::Truth { steps, seed, language } => truth::run(steps, seed, language.as_deref()),
         Command::Pictures => pictures::run(),
     };

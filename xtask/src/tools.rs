@@ -26,8 +26,10 @@ enum Source {
     Debian(&'static [(&'static str, &'static str)]),
     /// A program of crates.io as `name@version`, built here with its own lock file.
     Cargo(&'static str),
-    /// A component of the Rust toolchain.
+    /// A component of the Rust toolchain, and the program that shows it is there.
     Rustup(&'static str, &'static str),
+    /// The sources of Rust's standard library: rust-analyzer sees into `println!` by them.
+    RustSources,
 }
 
 const SETS: &[Set] = &[
@@ -93,6 +95,8 @@ const SETS: &[Set] = &[
         ]),
     },
     Set { name: "py", source: Source::Python(&["ty==0.0.100"]) },
+    // The lite server speaks the protocol through the generated code of its client.
+    Set { name: "milvus", source: Source::Python(&["milvus-lite==3.2.2", "pymilvus==3.0.2"]) },
     Set { name: "sources", source: Source::PythonSources(&["django==5.2.8"]) },
     Set {
         name: "debian",
@@ -109,6 +113,7 @@ const SETS: &[Set] = &[
     // The newest one whose locked dependencies build with our oldest Rust.
     Set { name: SHEAR, source: Source::Cargo("cargo-shear@1.13.4") },
     Set { name: "rust-analyzer", source: Source::Rustup("rust-analyzer", "rust-analyzer") },
+    Set { name: "rust-src", source: Source::RustSources },
 ];
 
 /// What only the benchmarks stand beside; installed when asked for by name.
@@ -196,6 +201,13 @@ fn install_set(set: &Set) -> anyhow::Result<()> {
         Source::Rustup(component, program) => {
             if !answers(program, "--version") {
                 run(command("rustup").args(["component", "add", component]))?;
+            }
+            Ok(())
+        }
+        Source::RustSources => {
+            let sysroot = output(command("rustc").args(["--print", "sysroot"]))?;
+            if !Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library").is_dir() {
+                run(command("rustup").args(["component", "add", "rust-src"]))?;
             }
             Ok(())
         }

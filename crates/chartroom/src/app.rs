@@ -9,6 +9,11 @@ pub(crate) mod index;
 pub(crate) mod language;
 mod recorder;
 mod sandbox;
+#[cfg(feature = "milvus")]
+mod team;
+pub(crate) mod worktrees;
+
+pub(crate) use worktrees::{adopt, taken_away};
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -18,9 +23,11 @@ use chartroom_lsp::LspHandle;
 use chartroom_providers::agent_tools::AgentToolsFor;
 use chartroom_sessions::store::Store;
 use chartroom_sessions::{Limits, Registry, SessionService, TurnWatch};
+use chartroom_terminals::{Limits as TerminalLimits, Terminals, users_shell};
 use chartroom_transport::Keeper;
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use self::agent_tools::AgentToolsParts;
@@ -28,8 +35,10 @@ use self::language::UsedServices;
 use self::recorder::Recorder;
 use crate::config::Config;
 use crate::data::DataFolder;
+use crate::http::overview::{self, Gathered};
 use crate::http::{Access, Secret};
 use crate::projects::Projects;
+use crate::tries::Book;
 
 /// Everything a running server has, shared by all its requests.
 #[derive(Clone)]
@@ -44,9 +53,13 @@ struct Inner {
     gate: SpawnGate,
     projects: Projects,
     sessions: SessionService,
+    /// What lists are told, gathered since somebody first listened.
+    session_news: OnceLock<broadcast::Receiver<Gathered>>,
     recorder: Option<Arc<Recorder>>,
     index: IndexService,
     language_services: UsedServices,
+    terminals: Terminals,
+    tries: Book,
     /// What the user should know about the start, e.g. a store that had to be set aside.
     notes: Vec<String>,
     started: Instant,
@@ -110,6 +123,8 @@ impl App {
             confined_bridges,
         };
         let recorder = Recorder::of(&config, &gate);
+        let shell = users_shell(std::env::var_os("SHELL"));
+        let terminals = Terminals::new(gate.clone(), shell, TerminalLimits::default());
         Ok(Self {
             inner: Arc::new(Inner {
                 index,
@@ -122,8 +137,11 @@ impl App {
                     recorder.clone().map(|recorder| recorder as Arc<dyn TurnWatch>),
                     Limits { idle: config.sessions.idle(), ..Limits::default() },
                 ),
+                session_news: OnceLock::new(),
                 recorder,
                 language_services,
+                terminals,
+                tries: Book::in_folder(data.path().join("tries")),
                 gate,
                 notes,
                 started: Instant::now(),
@@ -171,6 +189,11 @@ impl App {
         &self.inner.sessions
     }
 
+    /// Returns what changes about any session from now on.
+    pub(crate) fn session_news(&self) -> broadcast::Receiver<Gathered> {
+        self.inner.session_news.get_or_init(|| overview::gather(self.sessions().overview())).resubscribe()
+    }
+
     /// Returns the code index.
     pub fn index(&self) -> &IndexService {
         &self.inner.index
@@ -184,6 +207,16 @@ impl App {
     /// Returns the language services that are in use, by root.
     pub fn language_services(&self) -> Vec<LspHandle> {
         self.inner.language_services.all()
+    }
+
+    /// Returns the user's own shells.
+    pub fn terminals(&self) -> &Terminals {
+        &self.inner.terminals
+    }
+
+    /// Returns what is written down of several tries.
+    pub(crate) fn tries(&self) -> &Book {
+        &self.inner.tries
     }
 
     /// Returns what the user should know about this start.
@@ -211,7 +244,8 @@ impl App {
         self.inner.closing.cancel();
         let services = self.language_services();
         let services = futures_util::future::join_all(services.iter().map(LspHandle::shutdown));
-        ending::all(self.inner.sessions.shutdown(), services, self.inner.index.close()).await;
+        let terminals = self.inner.terminals.close_all();
+        ending::all(self.inner.sessions.shutdown(), services, self.inner.index.close(), terminals).await;
     }
 }
 

@@ -23,9 +23,11 @@ mod search;
 mod serve;
 mod settings;
 mod tool;
+mod tries;
 mod trust;
 mod words;
 mod workspace;
+mod worktree;
 
 pub(crate) use lsp::install::unknown as unknown_server;
 
@@ -78,6 +80,10 @@ pub enum Command {
     Rewind(rewind::Args),
     /// Go on from a turn of a session in a session of its own
     Fork(rewind::ForkArgs),
+    /// Make a worktree of a repository, bring its work back, remove it
+    Worktree(worktree::Args),
+    /// Give one message to several agents, each in a worktree of its own; compare them, keep one
+    Tries(tries::Args),
     /// Show what changed: in a session, since the last commit, or beside a branch
     Changes(checkpoint::ChangesArgs),
     /// Make, follow, inspect and remove the index of a folder
@@ -113,6 +119,12 @@ pub(crate) fn main() -> ExitCode {
     if first.as_deref().is_some_and(|first| first == index_parts::PARSE_HELPER) {
         return index_parts::parse_helper();
     }
+    // An agent starts it while it starts itself; knowing all the commands would take longer than what it does.
+    if first.as_deref().is_some_and(|first| first == "mcp")
+        && let Some(socket) = mcp::bridge_alone(args)
+    {
+        return report(mcp::cross(&socket));
+    }
     let cli = Cli::parse();
     if let Some(Command::LspService) = cli.command {
         return lsp_service::run();
@@ -138,6 +150,8 @@ impl Cli {
             Command::Checkpoint(args) => checkpoint::run(&args),
             Command::Rewind(args) => rewind::run(&args),
             Command::Fork(args) => rewind::fork(&args),
+            Command::Worktree(args) => worktree::run(&args),
+            Command::Tries(args) => tries::run(&args),
             Command::Changes(args) => checkpoint::changes(&args),
             Command::Index(args) => index::run(args),
             Command::Search(args) => search::run(args),

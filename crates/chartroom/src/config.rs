@@ -8,6 +8,8 @@ mod load;
 #[cfg(test)]
 mod reference;
 mod sandbox;
+mod tries;
+mod worktrees;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,6 +27,8 @@ pub use load::{ConfigError, Overrides, default_path, load, problems};
 pub use sandbox::{
     NetworkConfig, NetworkWord, ProjectSandboxConfig, SandboxConfig, SandboxToolWord, SandboxWord,
 };
+pub use tries::{ProjectTriesConfig, TriesConfig};
+pub use worktrees::{ProjectWorktreesConfig, WorktreesConfig};
 
 /// Everything the user may set.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
@@ -38,6 +42,10 @@ pub struct Config {
     pub sessions: SessionsConfig,
     /// What agents and language servers are kept from.
     pub sandbox: SandboxConfig,
+    /// How new worktrees are prepared.
+    pub worktrees: WorktreesConfig,
+    /// How several tries of one message are compared.
+    pub tries: TriesConfig,
     /// `false` switches the language service off; a table sets it up; absent means enabled.
     pub lsp: LspSetting,
     /// How code is indexed.

@@ -7,8 +7,10 @@ mod devices;
 mod door;
 mod error;
 mod file;
+mod file_view;
 mod files;
 mod folders;
+mod git;
 mod guard;
 mod headers;
 mod health;
@@ -28,6 +30,9 @@ pub mod routes;
 mod secret;
 mod serve;
 mod session;
+mod terminal;
+mod tries;
+mod worktree;
 mod ws;
 
 pub use access::{Access, MIN_TOKEN_LENGTH};
@@ -38,6 +43,7 @@ pub use guard::Guard;
 pub use json::JsonBody;
 pub use secret::Secret;
 pub use serve::run;
+pub(crate) use ws::overview;
 
 /// Where the WebSocket is.
 pub const SOCKET_PATH: &str = "/ws";

@@ -16,6 +16,7 @@ pub mod http;
 pub mod logs;
 pub mod mcp;
 pub mod projects;
+mod tries;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chartroom_protocol::ids::ProjectId;
-use chartroom_protocol::project::Project;
+use chartroom_protocol::project::{Project, ProjectWorktree};
+use chartroom_repository::worktrees;
 use chartroom_sessions::store::{AddedProject, Store, StoreError, StoredProject};
 use chartroom_workspace::gate::SandboxState;
 use chartroom_workspace::{CanonicalRoot, ChildKind, SpawnGate, TrustError, TrustStore};
@@ -137,7 +138,16 @@ impl Projects {
 
     fn with_trust(&self, project: StoredProject) -> Project {
         let root = CanonicalRoot::open(&project.path).ok();
+        let is_worktree = worktrees::of_folder(&self.gate, &project.path);
+        let removed = is_worktree.is_none();
+        let record = is_worktree.or_else(|| worktrees::was_of_folder(&self.gate, &project.path));
         Project {
+            worktree: record.map(|record| ProjectWorktree {
+                name: record.name,
+                branch: record.branch,
+                repository: record.repository.display().to_string(),
+                removed,
+            }),
             project_id: project.project_id,
             path: project.path.display().to_string(),
             name: project.name,

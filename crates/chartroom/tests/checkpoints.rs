@@ -250,6 +250,24 @@ fn a_folder_that_is_no_repository_is_recorded_too() {
 }
 
 #[test]
+fn records_begin_anew_where_a_death_left_a_repository_of_ours_half_made() {
+    let story = Story::new();
+    story.write("a.txt", "one");
+    story.make();
+    let stores = story.home.data().join("checkpoints");
+    let store = std::fs::read_dir(stores).unwrap().next().unwrap().unwrap().path();
+    // As a death in git's own first steps leaves it.
+    for done in ["git/made", "git/HEAD", "records.jsonl", "snapshot.json", "known", "index"] {
+        std::fs::remove_file(store.join(done)).unwrap();
+    }
+    std::fs::write(store.join("git/HEAD.lock"), "").unwrap();
+    let first = story.make();
+    story.write("a.txt", "two");
+    story.json(0, &["checkpoint", "restore", &first]);
+    assert_eq!(story.read("a.txt"), "one");
+}
+
+#[test]
 fn what_somebody_else_changed_since_is_left_alone_unless_it_is_forced() {
     let story = Story::repository();
     story.write("b.txt", "b\n");

@@ -100,7 +100,7 @@ async fn claude_goes_on_from_an_earlier_turn_in_a_session_of_its_own_also_when_t
 }
 
 #[tokio::test]
-async fn what_codex_cannot_do_is_told_and_its_files_go_back_all_the_same() {
+async fn what_codex_cannot_do_is_told_its_files_go_back_and_a_fork_is_handed_the_conversation_as_text() {
     let place = Place::new().await;
     let server = Server::start(&place).await;
     let mut browser = server.create("codex", Some("full-access")).await;
@@ -112,7 +112,16 @@ async fn what_codex_cannot_do_is_told_and_its_files_go_back_all_the_same() {
     assert_eq!(done["session"], Value::Null, "{done}");
     assert_eq!(done["cannot"], "Codex cannot go on from an earlier point of a conversation");
     assert_eq!(std::fs::read_to_string(place.project.path("README.md")).unwrap(), "hello\n");
+    // A fork is a new session that is handed the conversation as text.
     let fork = server.post(&browser.path("fork"), json!({})).await;
-    assert_eq!(fork["cannot"], "Codex cannot go on from an earlier point of a conversation");
+    assert_eq!(
+        fork["cannot"],
+        "Codex cannot go on from an earlier point of a conversation: the new session was handed it as text, in its first message"
+    );
+    let mut forked = server.follow(fork["session"].as_str().unwrap()).await;
+    forked.until_idle().await;
+    turn(&mut forked, &server, "[[say:on]]").await;
+    let told = last_request(&place);
+    assert!(told.contains("by the shell") && told.contains("[[say:on]]"), "{told}");
     server.stop().await;
 }

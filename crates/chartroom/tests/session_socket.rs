@@ -58,8 +58,9 @@ impl Page {
     }
 }
 
-fn is_state(frame: &ServerFrame, wanted: SessionState) -> bool {
-    matches!(frame, ServerFrame::State { state, .. } if *state == wanted)
+/// Tells whether a session is said to be open. A socket hears of others too, for its lists.
+fn is_open(frame: &ServerFrame, id: &str) -> bool {
+    matches!(frame, ServerFrame::State { session_id, state: SessionState::Open, .. } if session_id.as_str() == id)
 }
 
 /// Plays a turn of one message in two steps with the fake agent of a session.
@@ -82,12 +83,12 @@ async fn a_turn_reaches_the_browser_in_order_and_only_in_this_family_of_messages
         let id = server.create(cli_type).await;
         let mut socket = server.connect().await;
         socket.subscribe(&id, None).await;
-        socket.until(|frame| is_state(frame, SessionState::Open)).await;
+        socket.until(|frame| is_open(frame, &id)).await;
         let send =
             json!({ "type": "send", "requestId": "r1", "sessionId": id, "params": { "message": "hi" } });
         socket.send(send).await;
         a_turn(&server, cli_type, &id).await;
-        let frames = socket.until(|frame| is_state(frame, SessionState::Open)).await;
+        let frames = socket.until(|frame| is_open(frame, &id)).await;
         let lines: Vec<String> = frames
             .iter()
             .filter_map(|frame| match frame {
@@ -181,7 +182,7 @@ async fn unsubscribe_right_after_subscribe_leaves_nothing_followed() {
         let body = json!({ "message": format!("round {round}") });
         assert_eq!(server.ask("POST", &format!("/api/session/{id}/send"), body).await.0, 202);
         // The end of the turn is seen in the overview, as of every session; nothing of the turn itself.
-        let frames = socket.until(|frame| is_state(frame, SessionState::Open)).await;
+        let frames = socket.until(|frame| is_open(frame, &id)).await;
         let of_turn = |frame: &ServerFrame| {
             matches!(
                 frame,

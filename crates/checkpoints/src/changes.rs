@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use chartroom_protocol::changes::{ChangedFile, FileStatus};
+use chartroom_protocol::changes::{ChangedFile, FileStatus, FileVersion};
 
 use crate::CheckpointError;
 use crate::git::{Git, Question, owned};
@@ -15,32 +15,89 @@ pub(crate) struct Differing {
     pub(crate) file: ChangedFile,
 }
 
+/// How much is told of what differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The files and how many lines.
+    Counts,
+    /// The differences themselves too.
+    Patch,
+    /// Which content each file had and has, to be asked for one by one.
+    Versions,
+    /// The same at once: the lines of more than a few files are not counted.
+    Quick,
+}
+
+impl Differing {
+    /// The file, with as much of it as is wanted.
+    pub(crate) fn told(self, detail: Detail) -> ChangedFile {
+        match detail {
+            Detail::Versions | Detail::Quick => self.file,
+            Detail::Counts | Detail::Patch => ChangedFile { before: None, after: None, ..self.file },
+        }
+    }
+}
+
 /// What both questions begin with: nothing that a repository names is run.
 const COMPARE: &[&str] = &["diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color"];
 
-/// Compares two trees below a folder.
+/// So many files are counted while somebody waits: git reads both contents of each.
+const FEW: usize = 500;
+
+/// Compares two trees below a folder. Says whether lines are counted.
 pub(crate) async fn between(
     git: &Git,
     trees: (&str, &str),
     below: &Path,
-) -> Result<Vec<Differing>, CheckpointError> {
-    let answer = ask(git, &["-z", "--raw", "--numstat"], trees, below).await?;
-    parse(&answer).ok_or_else(|| CheckpointError::Nonsense { command: "diff-tree".to_owned() })
+    detail: Detail,
+) -> Result<(Vec<Differing>, bool), CheckpointError> {
+    let nonsense = || CheckpointError::Nonsense { command: "diff-tree".to_owned() };
+    if detail == Detail::Quick {
+        let answer = ask(git, &["-z", "--raw"], trees, &[below.to_path_buf()]).await?;
+        let differing = parse(&answer).ok_or_else(nonsense)?;
+        if differing.len() > FEW {
+            return Ok((differing, false));
+        }
+    }
+    let answer = ask(git, &["-z", "--raw", "--numstat"], trees, &[below.to_path_buf()]).await?;
+    Ok((parse(&answer).ok_or_else(nonsense)?, true))
 }
 
 /// The same as text.
 pub(crate) async fn patch(git: &Git, trees: (&str, &str), below: &Path) -> Result<String, CheckpointError> {
-    let answer = ask(git, &["-p", "--binary"], trees, below).await?;
+    let answer = patch_of(git, trees, &[below.to_path_buf()]).await?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// The paths that differ, without a guess which of them was renamed; deleted ones with `false`.
-pub(crate) async fn names(git: &Git, trees: (&str, &str)) -> Result<Vec<(bool, PathBuf)>, CheckpointError> {
-    let answer = ask(git, &["--no-renames", "-z", "--name-status"], trees, Path::new(".")).await?;
+/// The same of some files and folders, byte for byte.
+pub(crate) async fn patch_of(
+    git: &Git,
+    trees: (&str, &str),
+    paths: &[PathBuf],
+) -> Result<Vec<u8>, CheckpointError> {
+    ask(git, &["-p", "--binary"], trees, paths).await
+}
+
+/// What became of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Became {
+    New,
+    Another,
+    Gone,
+}
+
+/// The paths that differ, without a guess which of them was renamed.
+pub(crate) async fn names(git: &Git, trees: (&str, &str)) -> Result<Vec<(Became, PathBuf)>, CheckpointError> {
+    let answer = ask(git, &["--no-renames", "-z", "--name-status"], trees, &[PathBuf::from(".")]).await?;
     let mut fields = answer.split(|byte| *byte == 0).filter(|field| !field.is_empty());
     let mut names = Vec::new();
     while let (Some(status), Some(path)) = (fields.next(), fields.next()) {
-        names.push((status != b"D", from_bytes(path)));
+        let became = match status {
+            b"A" => Became::New,
+            b"D" => Became::Gone,
+            _ => Became::Another,
+        };
+        names.push((became, from_bytes(path)));
     }
     Ok(names)
 }
@@ -49,12 +106,12 @@ async fn ask(
     git: &Git,
     form: &[&str],
     (base, head): (&str, &str),
-    below: &Path,
+    paths: &[PathBuf],
 ) -> Result<Vec<u8>, CheckpointError> {
     let mut arguments = owned(COMPARE);
     arguments.extend(owned(form));
     arguments.extend(owned(&[base, head, "--"]));
-    arguments.push(below.as_os_str().to_owned());
+    arguments.extend(paths.iter().map(|path| path.clone().into_os_string()));
     git.run(Question { arguments, input: Vec::new(), index: None }).await
 }
 
@@ -68,7 +125,11 @@ fn parse(answer: &[u8]) -> Option<Vec<Differing>> {
             continue;
         }
         if field.starts_with(b":") {
-            let status = field.rsplit(|byte| *byte == b' ').next()?.first()?;
+            let text = str::from_utf8(field.get(1..)?).ok()?;
+            let words: Vec<&str> = text.split(' ').collect();
+            let [old_mode, mode, old_id, id, status] = words[..] else { return None };
+            let (before, after) = (version(old_id, old_mode), version(id, mode));
+            let status = status.as_bytes().first()?;
             let first = from_bytes(fields.next()?);
             let (status, from, place) = match status {
                 b'A' => (FileStatus::Added, None, first),
@@ -78,7 +139,7 @@ fn parse(answer: &[u8]) -> Option<Vec<Differing>> {
             };
             let text = |path: PathBuf| path.to_string_lossy().into_owned();
             let (path, from) = (text(place.clone()), from.map(text));
-            let file = ChangedFile { path, status, from, added: 0, removed: 0, binary: false };
+            let file = ChangedFile { path, status, from, added: 0, removed: 0, binary: false, before, after };
             files.insert(place, file);
         } else {
             let mut numbers = field.splitn(3, |byte| *byte == b'\t');
@@ -97,4 +158,10 @@ fn parse(answer: &[u8]) -> Option<Vec<Differing>> {
         }
     }
     Some(files.into_iter().map(|(place, file)| Differing { place, file }).collect())
+}
+
+/// Of a file that is not there the id is all zeros.
+fn version(id: &str, mode: &str) -> Option<FileVersion> {
+    let is_there = id.bytes().any(|byte| byte != b'0');
+    is_there.then(|| FileVersion { id: id.to_owned(), mode: mode.to_owned() })
 }

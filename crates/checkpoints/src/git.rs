@@ -133,6 +133,12 @@ impl Git {
     }
 }
 
+/// Reads the numbers of what `git version` says.
+pub fn version_of(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.strip_prefix("git version ")?.split('.');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
 pub(crate) fn owned<S: AsRef<OsStr>>(arguments: &[S]) -> Vec<OsString> {
     arguments.iter().map(|argument| argument.as_ref().to_owned()).collect()
 }
@@ -150,4 +156,16 @@ fn quoted(path: &Path) -> OsString {
     }
     text.push(b'"');
     OsString::from_vec(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version_of;
+
+    #[test]
+    fn a_version_is_read_however_it_goes_on() {
+        assert_eq!(version_of("git version 2.47.3"), Some((2, 47)));
+        assert_eq!(version_of("git version 2.39.5 (Apple Git-154)"), Some((2, 39)));
+        assert_eq!(version_of("hub version 1"), None);
+    }
 }

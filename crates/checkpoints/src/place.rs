@@ -1,5 +1,6 @@
 //! The folder that is recorded, and the user's repository around it, found by its look alone: no program is started.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
@@ -12,6 +13,8 @@ use chartroom_workspace::CanonicalRoot;
 const MAX_POINTER: u64 = 4096;
 /// How much of the list of packed references is read.
 const MAX_PACKED: u64 = 64 << 20;
+/// How many branches are listed at most.
+const MAX_BRANCHES: usize = 2_000;
 /// How many references may name one another.
 const MAX_HOPS: usize = 8;
 
@@ -109,6 +112,42 @@ impl Repository {
         line.split_once(' ').map(|(id, _)| id.to_owned()).filter(|id| is_id(id))
     }
 
+    /// Returns the branch that is checked out, if one is.
+    pub(crate) fn head_branch(&self) -> Option<String> {
+        let head = String::from_utf8(read(&self.git_dir.join("HEAD"), MAX_POINTER)?).ok()?;
+        head.trim().strip_prefix("ref:")?.trim().strip_prefix("refs/heads/").map(str::to_owned)
+    }
+
+    /// Returns its own branches by name, [`MAX_BRANCHES`] at most.
+    pub(crate) fn branches(&self) -> Vec<String> {
+        let mut names = BTreeSet::new();
+        let packed = read(&self.common.join("packed-refs"), MAX_PACKED).unwrap_or_default();
+        for line in String::from_utf8_lossy(&packed).lines() {
+            let name = line.split_once(' ').and_then(|(_, name)| name.strip_prefix("refs/heads/"));
+            names.extend(name.map(str::to_owned));
+        }
+        let heads = self.common.join("refs/heads");
+        let mut folders = vec![heads.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                match entry.file_type() {
+                    // A link to a folder is not followed: it could lead in a circle.
+                    Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                    Ok(_) => {
+                        let path = entry.path();
+                        let name = path.strip_prefix(&heads).ok().and_then(Path::to_str);
+                        names.extend(name.filter(|name| !name.ends_with(".lock")).map(str::to_owned));
+                    }
+                    Err(_) => {}
+                }
+                if names.len() + folders.len() > MAX_BRANCHES {
+                    return names.into_iter().take(MAX_BRANCHES).collect();
+                }
+            }
+        }
+        names.into_iter().collect()
+    }
+
     /// Whether its objects have names of 64 digits.
     pub(crate) fn is_sha256(&self) -> bool {
         let config = read(&self.common.join("config"), MAX_PACKED).unwrap_or_default();
@@ -119,7 +158,7 @@ impl Repository {
     }
 }
 
-fn is_id(text: &str) -> bool {
+pub(crate) fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

@@ -37,6 +37,19 @@ pub enum Kind {
     Before,
     /// After a turn of an agent.
     After,
+    /// When a person closed the list of what changed.
+    Looked,
+}
+
+impl Kind {
+    /// Whether what is found then counts as known: a later restore takes what differs from it for somebody else's.
+    pub(crate) fn is_known(self) -> bool {
+        match self {
+            Self::Made | Self::Before | Self::After => true,
+            // What a person did before it is still theirs.
+            Self::Undo | Self::Looked => false,
+        }
+    }
 }
 
 /// What is written beside a record.
@@ -58,6 +71,9 @@ pub struct Words {
     /// The turn was running already when this record of the state before it was made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
+    /// Of [`Kind::Looked`]: the session whose changes were looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked: Option<String>,
 }
 
 /// A record of the working tree.
@@ -145,13 +161,14 @@ fn append(list: &Path, line: &Line) -> std::io::Result<()> {
 
 /// Returns all of them, the oldest first.
 pub(crate) fn list(store: &Path) -> Result<Vec<Checkpoint>, CheckpointError> {
-    let text = match std::fs::read_to_string(store.join(LIST)) {
+    let text = match std::fs::read(store.join(LIST)) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(io("reading the list of records")(error)),
     };
-    let read = |line| serde_json::from_str::<Line>(line).ok().map(Checkpoint::from);
-    Ok(text.lines().filter_map(read).collect())
+    // What a power cut has left of a line is passed over, whatever bytes it has.
+    let read = |line| serde_json::from_slice::<Line>(line).ok().map(Checkpoint::from);
+    Ok(text.split(|byte| *byte == b'\n').filter_map(read).collect())
 }
 
 /// Returns when the newest one was made, without reading the others.
@@ -204,21 +221,25 @@ pub(crate) async fn thin(git: &Git) -> Result<(), CheckpointError> {
         return Ok(());
     }
     let mut n_going = n_nameless - KEPT;
-    let (mut kept, mut going) = (Vec::new(), BTreeSet::new());
+    let mut kept = Vec::new();
     for checkpoint in all {
         if n_going > 0 && checkpoint.words.label.is_none() {
             n_going -= 1;
-            going.insert(checkpoint.commit);
         } else {
             kept.push(checkpoint);
         }
     }
-    for checkpoint in &kept {
-        going.remove(&checkpoint.commit);
-    }
+    let held: BTreeSet<String> = kept.iter().map(|checkpoint| checkpoint.commit.clone()).collect();
     // The list first: a record whose commit is gone would be a promise that is not kept.
     rewrite(git.store.as_path(), kept).map_err(io("writing the list of records anew"))?;
-    let gone: String = going.iter().map(|commit| format!("delete {REFERENCES}{commit}\n")).collect();
+    // With what a death between the commit and its line, or in an earlier thinning, has left.
+    let references = git.ask(&["for-each-ref", "--format=%(objectname)", REFERENCES]).await?;
+    let references = String::from_utf8_lossy(&references).into_owned();
+    let gone: String = references
+        .lines()
+        .filter(|commit| !held.contains(*commit))
+        .map(|commit| format!("delete {REFERENCES}{commit}\n"))
+        .collect();
     let question =
         Question { arguments: owned(&["update-ref", "--stdin"]), input: gone.into_bytes(), index: None };
     git.run(question).await?;

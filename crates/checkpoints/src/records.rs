@@ -10,13 +10,14 @@ use chartroom_workspace::gate::CHECKPOINTS;
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use serde::{Deserialize, Serialize};
 
-use crate::changes::{self, Differing};
-use crate::git::Git;
+use crate::changes::{self, Detail, Differing};
+use crate::git::{Git, version_of};
 use crate::place::Place;
 use crate::record::{self, Checkpoint, Kind, Words};
-use crate::restore::{self, Wanted};
+use crate::restore::{self, Act, Wanted};
+use crate::sight::Sight;
 use crate::snapshot::{self, Snapshot};
-use crate::{CheckpointError, io};
+use crate::{CheckpointError, OLDEST_GIT, io};
 
 /// Holds against whatever a `.gitattributes` says: every file is kept byte for byte, and no filter runs.
 const ATTRIBUTES: &str = "* -text !eol -filter -ident !working-tree-encoding !diff !merge\n";
@@ -31,6 +32,8 @@ pub(crate) const WORKING_TREE: &str = "working tree";
 #[derive(Debug, Clone)]
 pub struct Records {
     pub(crate) git: Git,
+    /// What the tree looked like at the last record, where somebody keeps that.
+    sight: Option<Sight>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -53,10 +56,14 @@ impl Records {
             what: "opening it".to_owned(),
             error: std::io::Error::other(error),
         })?;
-        let store = Self { git: Git::new(gate, root, place)? };
-        if !store.git.git_dir().join("made").exists() {
+        let store = Self { git: Git::new(gate, root, place)?, sight: None };
+        let made = store.git.git_dir().join("made");
+        if !made.exists() {
             let _lock = store.lock().await?;
-            store.init().await?;
+            // Another process may have made it while this one waited.
+            if !made.exists() {
+                store.init().await?;
+            }
         }
         Ok(store)
     }
@@ -79,6 +86,14 @@ impl Records {
         found.ok_or_else(|| CheckpointError::Unknown { id: id.to_owned() })
     }
 
+    /// Remembers what the tree looks like, for the next one who is given the same: git is not asked about a tree in which
+    /// nothing changed.
+    #[must_use]
+    pub fn seen_by(mut self, sight: &Sight) -> Self {
+        self.sight = Some(sight.clone());
+        self
+    }
+
     /// The folder that is recorded, and the repository around it.
     pub fn place(&self) -> &Place {
         &self.git.place
@@ -90,9 +105,22 @@ impl Records {
     }
 
     async fn init(&self) -> Result<(), CheckpointError> {
+        // What a death in the middle of this has left: git would stop at its own lock files.
+        match std::fs::remove_dir_all(self.git.git_dir()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(io("removing a repository that was not finished")(error));
+            }
+            Ok(()) | Err(_) => {}
+        }
         let is_sha256 = self.git.place.repository.as_ref().is_some_and(|repository| repository.is_sha256());
         let format = if is_sha256 { "--object-format=sha256" } else { "--object-format=sha1" };
-        self.git.ask(&["init", "-q", "--template=", format]).await?;
+        if let Err(error) = self.git.ask(&["init", "-q", "--template=", format]).await {
+            let version = self.git.line(&["version"], b"").await?;
+            return Err(match version_of(&version) {
+                Some(version) if version >= OLDEST_GIT => error,
+                Some(_) | None => CheckpointError::TooOld { version },
+            });
+        }
         let info = self.git.git_dir().join("info");
         std::fs::create_dir_all(&info).map_err(io("making a folder"))?;
         std::fs::write(info.join("attributes"), ATTRIBUTES).map_err(io("writing the attributes"))?;
@@ -124,8 +152,22 @@ impl Records {
 
     /// The tree as it is now. Whoever calls holds the lock.
     pub(crate) async fn now(&self) -> Result<Snapshot, CheckpointError> {
+        let glance = match &self.sight {
+            Some(sight) => sight.glance(&self.git).await,
+            None => None,
+        };
+        if self.sight.is_some()
+            && glance.is_none()
+            && let Some(newest) = snapshot::newest(&self.git)
+        {
+            return Ok(newest);
+        }
         self.copy_excludes()?;
-        snapshot::take(&self.git).await
+        let snapshot = snapshot::take(&self.git).await?;
+        if let (Some(sight), Some(glance)) = (&self.sight, glance) {
+            sight.remember(&self.git, glance).await?;
+        }
+        Ok(snapshot)
     }
 
     /// Records the tree as it is now. What is written beside it is asked for when the tree has been looked at.
@@ -156,7 +198,14 @@ impl Records {
         let commit = match &snapshot.commit {
             Some(commit) => commit.clone(),
             None => {
-                let commit = record::commit(&self.git, &snapshot.tree).await?;
+                let commit = match record::commit(&self.git, &snapshot.tree).await {
+                    // The tree itself may be one that the user's repository has thrown away.
+                    Err(CheckpointError::Git { .. }) if snapshot::forget(&self.git)? => {
+                        snapshot = snapshot::take(&self.git).await?;
+                        record::commit(&self.git, &snapshot.tree).await?
+                    }
+                    made => made?,
+                };
                 snapshot.commit = Some(commit.clone());
                 snapshot::note(&self.git, &snapshot)?;
                 commit
@@ -168,8 +217,10 @@ impl Records {
         let made = (first..).zip(words()).map(|(at, words)| {
             record::add(self.store(), commit.clone(), snapshot.left_out.clone(), words, at)
         });
-        let made = made.collect::<Result<_, _>>()?;
-        self.know(&snapshot.tree)?;
+        let made: Vec<Checkpoint> = made.collect::<Result<_, _>>()?;
+        if made.iter().any(|made| made.words.kind.is_known()) {
+            self.know(&snapshot.tree)?;
+        }
         Ok(made)
     }
 
@@ -201,6 +252,29 @@ impl Records {
         found.ok_or_else(|| CheckpointError::Unknown { id: id.to_owned() })
     }
 
+    /// Finds something at or below one of these paths that is there and not in a record.
+    pub async fn not_held(
+        &self,
+        checkpoint: &Checkpoint,
+        paths: &[&Path],
+    ) -> Result<Option<PathBuf>, CheckpointError> {
+        let held = restore::entries(&self.git, &checkpoint.commit).await?;
+        let mut waiting: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
+        while let Some(path) = waiting.pop() {
+            let whole = self.top().join(&path);
+            let Ok(found) = whole.symlink_metadata() else { continue };
+            if snapshot::is_behind_a_link(self.top(), &path) || held.contains_key(&path) {
+                continue;
+            }
+            if !found.is_dir() {
+                return Ok(Some(path));
+            }
+            let below = whole.read_dir().map_err(io(format!("reading {}", whole.display())))?;
+            waiting.extend(below.flatten().map(|entry| path.join(entry.file_name())));
+        }
+        Ok(None)
+    }
+
     /// Returns the record of the state before a turn of a session.
     pub fn before(&self, session: &str, turn: &str) -> Result<Checkpoint, CheckpointError> {
         let is_meant = |checkpoint: &Checkpoint| {
@@ -215,13 +289,15 @@ impl Records {
         &self,
         base: &Checkpoint,
         head: Option<&Checkpoint>,
-        with_patch: bool,
+        detail: Detail,
     ) -> Result<Changes, CheckpointError> {
         let (name, tree) = match head {
             Some(head) => (head.id.clone(), head.commit.clone()),
             None => (WORKING_TREE.to_owned(), self.locked_now().await?),
         };
-        self.compare((base.id.clone(), &base.commit), (name, &tree), with_patch).await
+        let compared = self.compare((base.id.clone(), &base.commit), (name, &tree), detail).await;
+        let of: Vec<&Checkpoint> = std::iter::once(base).chain(head).collect();
+        self.or_lost(compared, &of).await
     }
 
     pub(crate) async fn locked_now(&self) -> Result<String, CheckpointError> {
@@ -233,26 +309,33 @@ impl Records {
         &self,
         (base, base_tree): (String, &str),
         (head, head_tree): (String, &str),
-        with_patch: bool,
+        detail: Detail,
     ) -> Result<Changes, CheckpointError> {
-        let differing = self.differing((base_tree, head_tree)).await?;
-        let files = differing.into_iter().map(|differing| differing.file).collect();
-        Ok(Changes { base, head, files, patch: self.patch((base_tree, head_tree), with_patch).await? })
+        let trees = (base_tree, head_tree);
+        let (differing, is_counted) = self.differing(trees, detail).await?;
+        let files = differing.into_iter().map(|differing| differing.told(detail)).collect();
+        let patch = self.patch(trees, detail).await?;
+        Ok(Changes { base, head, files, patch, uncounted: !is_counted })
     }
 
-    pub(crate) async fn differing(&self, trees: (&str, &str)) -> Result<Vec<Differing>, CheckpointError> {
-        changes::between(&self.git, trees, &self.git.place.below_top()).await
+    /// What differs, and whether lines are counted.
+    pub(crate) async fn differing(
+        &self,
+        trees: (&str, &str),
+        detail: Detail,
+    ) -> Result<(Vec<Differing>, bool), CheckpointError> {
+        changes::between(&self.git, trees, &self.git.place.below_top(), detail).await
     }
 
     /// The differences themselves, if they are wanted.
     pub(crate) async fn patch(
         &self,
         trees: (&str, &str),
-        is_wanted: bool,
+        detail: Detail,
     ) -> Result<Option<String>, CheckpointError> {
-        match is_wanted {
-            true => changes::patch(&self.git, trees, &self.git.place.below_top()).await.map(Some),
-            false => Ok(None),
+        match detail {
+            Detail::Patch => changes::patch(&self.git, trees, &self.git.place.below_top()).await.map(Some),
+            Detail::Counts | Detail::Versions | Detail::Quick => Ok(None),
         }
     }
 
@@ -260,27 +343,52 @@ impl Records {
     pub async fn restore(&self, target: &Checkpoint, wanted: &Wanted) -> Result<Restored, CheckpointError> {
         let _lock = self.lock().await?;
         let began = SystemTime::now();
-        let later = record::list(self.store())?.into_iter().filter(|other| other.at > target.at).collect();
+        let all = record::list(self.store())?;
+        if !all.iter().any(|other| other.id == target.id) {
+            // It was thinned out while this waited.
+            return Err(CheckpointError::Unknown { id: target.id.clone() });
+        }
+        let later = all.into_iter().filter(|other| other.at > target.at).collect();
         let known = std::fs::read_to_string(self.store().join(KNOWN)).ok();
-        let (undo, now) = if wanted.dry_run {
-            (None, self.now().await?.tree)
-        } else {
-            let made = self.keep(|| vec![Words { kind: Kind::Undo, ..Words::default() }]).await?;
-            let undo = made.into_iter().next();
-            let nonsense = || CheckpointError::Nonsense { command: "write-tree".to_owned() };
-            let undo = undo.ok_or_else(nonsense)?;
-            let tree = undo.commit.clone();
-            (Some(undo.id), tree)
-        };
-        let act = restore::Act { git: &self.git, target, later, known, now, began };
-        let mut restored = restore::run(act, wanted).await?;
-        restored.undo = undo;
-        if !wanted.dry_run {
+        if wanted.dry_run {
+            let now = self.now().await?.tree;
+            let act = Act { git: &self.git, target, later, known, now, began };
+            let plan = self.or_lost(act.plan(wanted).await, &[target]).await?;
+            return Ok(act.promise(plan));
+        }
+        let made = self.keep(|| vec![Words { kind: Kind::Undo, ..Words::default() }]).await?;
+        let nonsense = || CheckpointError::Nonsense { command: "write-tree".to_owned() };
+        let undo = made.into_iter().next().ok_or_else(nonsense)?;
+        let act = Act { git: &self.git, target, later, known, now: undo.commit.clone(), began };
+        let plan = self.or_lost(act.plan(wanted).await, &[target]).await?;
+        let carried_out = async {
+            let restored = act.carry_out(plan).await?;
             let tree = self.now().await?.tree;
             self.git.ask(&["update-ref", KNOWN_REFERENCE, &tree]).await?;
             self.know(&tree)?;
+            Ok(restored)
+        };
+        match carried_out.await {
+            Ok(restored) => Ok(Restored { undo: Some(undo.id), ..restored }),
+            Err(why) => Err(CheckpointError::Stopped { undo: undo.id, why: Box::new(why) }),
         }
-        Ok(restored)
+    }
+
+    /// Tells what git's failure means: the user's repository may have thrown away folders that a record has borrowed.
+    async fn or_lost<T>(
+        &self,
+        asked: Result<T, CheckpointError>,
+        of: &[&Checkpoint],
+    ) -> Result<T, CheckpointError> {
+        if let Err(CheckpointError::Git { .. }) = &asked {
+            for checkpoint in of {
+                if self.git.ask(&["ls-tree", "-r", "-z", &checkpoint.commit]).await.is_err() {
+                    let files = "a folder and all that is in it".to_owned();
+                    return Err(CheckpointError::Lost { id: checkpoint.id.clone(), files });
+                }
+            }
+        }
+        asked
     }
 }
 

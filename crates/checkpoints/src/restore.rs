@@ -1,24 +1,26 @@
 //! Makes the tree what a record says: each file is replaced at once or not at all, and what somebody else changed
-//! meanwhile is left alone.
+//! meanwhile, or what no record holds, is left alone.
+
+mod files;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::Permissions;
-use std::io::Write as _;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::path::PathBuf;
+use std::time::SystemTime;
 
 use chartroom_protocol::changes::Restored;
 
-use crate::changes;
+use self::files::{is_free, is_newer, object, put, remove};
+use crate::changes::{self, Became};
 use crate::git::{Git, Question, owned};
 use crate::place::from_bytes;
 use crate::record::{Checkpoint, Kind};
 use crate::snapshot::is_behind_a_link;
-use crate::{CheckpointError, io};
+use crate::{CheckpointError, MAX_FILE_BYTES, io};
 
-/// How many files are read from our repository at once.
-const CHUNK: usize = 64;
+/// How many bytes are read from our repository at once: at least one file, whatever it has.
+const CHUNK: u64 = 2 * MAX_FILE_BYTES;
+/// How many files of those that cannot be brought back are named.
+const NAMED: usize = 5;
 
 /// What of a record is wanted.
 #[derive(Debug, Clone, Default)]
@@ -43,49 +45,174 @@ pub(crate) struct Act<'a> {
     pub(crate) began: SystemTime,
 }
 
-struct Entry {
+/// What is going to be done. Nothing has changed yet.
+pub(crate) struct Plan {
+    writes: Vec<Write>,
+    removals: Vec<PathBuf>,
+    conflicts: Vec<PathBuf>,
+}
+
+/// A file that is to be put in its place.
+struct Write {
+    path: PathBuf,
+    /// Whether there is none to be replaced.
+    is_new: bool,
+    mode: u32,
+    object: String,
+    size: u64,
+}
+
+pub(crate) struct Entry {
     mode: u32,
     object: String,
 }
 
-pub(crate) async fn run(act: Act<'_>, wanted: &Wanted) -> Result<Restored, CheckpointError> {
-    let top = act.git.place.top();
-    let others = if wanted.force { BTreeSet::new() } else { changed_by_others(&act).await? };
-    let mut conflicts = Vec::new();
-    let (mut writes, mut removals) = (Vec::new(), Vec::new());
-    for (is_there, path) in changes::names(act.git, (&act.now, &act.target.commit)).await? {
-        if !wanted.paths.is_empty() && !wanted.paths.iter().any(|wanted| path.starts_with(wanted)) {
-            continue;
+impl Act<'_> {
+    /// Looks at everything, and finds out whether all that is needed is there.
+    pub(crate) async fn plan(&self, wanted: &Wanted) -> Result<Plan, CheckpointError> {
+        let top = self.git.place.top();
+        let others = if wanted.force { BTreeSet::new() } else { changed_by_others(self).await? };
+        let (mut writes, mut removals, mut conflicts) = (Vec::new(), Vec::new(), Vec::new());
+        for (became, path) in changes::names(self.git, (&self.now, &self.target.commit)).await? {
+            if !wanted.paths.is_empty() && !wanted.paths.iter().any(|wanted| path.starts_with(wanted)) {
+                continue;
+            }
+            let whole = top.join(&path);
+            let is_behind_a_link = is_behind_a_link(top, &path);
+            let is_unknown = match became {
+                // It is there, and the record of the present state does not have it: it is ignored, too large, or unreadable.
+                Became::New => {
+                    !is_behind_a_link && whole.symlink_metadata().is_ok_and(|found| !found.is_dir())
+                }
+                // The record says nothing of it, not that it was not there.
+                Became::Gone => self.target.left_out.iter().any(|left_out| left_out.covers(&path)),
+                Became::Another => false,
+            };
+            // Before a file is written, what is to go is gone: a link above it may be among that.
+            let is_elsewhere = became == Became::Gone && is_behind_a_link;
+            let is_newer = !wanted.dry_run && is_newer(&whole, self.began);
+            match became {
+                _ if others.contains(&path) || is_unknown || is_elsewhere || is_newer => conflicts.push(path),
+                Became::Gone => removals.push(path),
+                Became::New | Became::Another => writes.push((path, became == Became::New)),
+            }
         }
-        // Before a file is written, what is to go is gone: a link above it may be among that.
-        let is_elsewhere = !is_there && is_behind_a_link(top, &path);
-        let is_newer = !wanted.force && !wanted.dry_run && is_newer(&top.join(&path), act.began);
-        if others.contains(&path) || is_elsewhere || is_newer {
-            conflicts.push(path);
-        } else if is_there {
-            writes.push(path);
-        } else {
-            removals.push(path);
+        let writes = self.contents(writes).await?;
+        Ok(Plan { writes, removals, conflicts })
+    }
+
+    /// Finds the contents that are to be written; refuses if one is not there any more.
+    async fn contents(&self, paths: Vec<(PathBuf, bool)>) -> Result<Vec<Write>, CheckpointError> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let entries = entries(self.git, &self.target.commit).await?;
+        let found: Vec<(PathBuf, bool, &Entry)> = paths
+            .into_iter()
+            .filter_map(|(path, is_new)| entries.get(&path).map(|entry| (path, is_new, entry)))
+            .collect();
+        let input: String = found.iter().map(|(_, _, entry)| format!("{}\n", entry.object)).collect();
+        let arguments = owned(&["cat-file", "--batch-check=%(objectsize)"]);
+        let answer = self.git.run(Question { arguments, input: input.into_bytes(), index: None }).await?;
+        let sizes = String::from_utf8_lossy(&answer).into_owned();
+        let (mut writes, mut lost) = (Vec::new(), Vec::new());
+        for ((path, is_new, entry), size) in found.into_iter().zip(sizes.lines()) {
+            match size.parse() {
+                Ok(size) => {
+                    let object = entry.object.clone();
+                    writes.push(Write { path, is_new, mode: entry.mode, object, size });
+                }
+                Err(_) => lost.push(path),
+            }
+        }
+        match lost.is_empty() {
+            true => Ok(writes),
+            false => Err(CheckpointError::Lost { id: self.target.id.clone(), files: named(&lost) }),
         }
     }
-    if !wanted.dry_run {
-        for path in &removals {
-            remove(act.git.place.folder.as_path(), &top.join(path))?;
+
+    /// Does what is planned. A file that has changed since the plan is left alone.
+    pub(crate) async fn carry_out(&self, plan: Plan) -> Result<Restored, CheckpointError> {
+        let top = self.git.place.top();
+        let Plan { writes, removals, mut conflicts } = plan;
+        let mut removed = Vec::new();
+        for path in removals {
+            let whole = top.join(&path);
+            if is_newer(&whole, self.began) {
+                conflicts.push(path);
+            } else {
+                remove(self.git.place.folder.as_path(), &whole)?;
+                removed.push(path);
+            }
         }
-        let (left, in_the_way): (Vec<_>, Vec<_>) = writes.into_iter().partition(|path| is_free(top, path));
-        writes = left;
-        conflicts.extend(in_the_way);
-        write(act.git, &act.target.commit, &writes).await?;
+        let (free, in_the_way): (Vec<_>, Vec<_>) =
+            writes.into_iter().partition(|write| is_free(top, &write.path));
+        conflicts.extend(in_the_way.into_iter().map(|write| write.path));
+        let (written, changed) = self.write(free).await?;
+        conflicts.extend(changed);
+        Ok(self.told(written, removed, conflicts))
     }
-    let text = |paths: Vec<PathBuf>| paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    conflicts.sort();
-    Ok(Restored {
-        checkpoint: act.target.id.clone(),
-        undo: None,
-        written: text(writes),
-        removed: text(removals),
-        conflicts: text(conflicts),
-    })
+
+    /// Tells what would be done.
+    pub(crate) fn promise(&self, plan: Plan) -> Restored {
+        let Plan { writes, removals, conflicts } = plan;
+        self.told(writes.into_iter().map(|write| write.path).collect(), removals, conflicts)
+    }
+
+    fn told(&self, written: Vec<PathBuf>, removed: Vec<PathBuf>, mut conflicts: Vec<PathBuf>) -> Restored {
+        let text =
+            |paths: Vec<PathBuf>| paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        conflicts.sort();
+        Restored {
+            checkpoint: self.target.id.clone(),
+            undo: None,
+            written: text(written),
+            removed: text(removed),
+            conflicts: text(conflicts),
+        }
+    }
+
+    /// Puts files in their places; returns those, and those that have changed meanwhile.
+    async fn write(&self, writes: Vec<Write>) -> Result<(Vec<PathBuf>, Vec<PathBuf>), CheckpointError> {
+        let (mut written, mut changed) = (Vec::new(), Vec::new());
+        let mut waiting = writes.as_slice();
+        while !waiting.is_empty() {
+            let mut bytes = 0;
+            let fits = waiting.iter().take_while(|write| {
+                bytes += write.size;
+                bytes <= CHUNK
+            });
+            let (chunk, rest) = waiting.split_at(fits.count().max(1));
+            waiting = rest;
+            let input: String = chunk.iter().map(|write| format!("{}\n", write.object)).collect();
+            let arguments = owned(&["cat-file", "--batch"]);
+            let answer = self.git.run(Question { arguments, input: input.into_bytes(), index: None }).await?;
+            let mut rest = answer.as_slice();
+            for write in chunk {
+                let nonsense = || CheckpointError::Nonsense { command: "cat-file".to_owned() };
+                let content = object(&mut rest).ok_or_else(nonsense)?;
+                let whole = self.git.place.top().join(&write.path);
+                let is_taken = write.is_new && whole.symlink_metadata().is_ok();
+                if is_taken || is_newer(&whole, self.began) {
+                    changed.push(write.path.clone());
+                    continue;
+                }
+                put(self.git, &whole, write.mode, content)
+                    .map_err(io(format!("writing {}", whole.display())))?;
+                written.push(write.path.clone());
+            }
+        }
+        Ok((written, changed))
+    }
+}
+
+/// The first of them, and how many more there are.
+fn named(paths: &[PathBuf]) -> String {
+    let first: Vec<String> = paths.iter().take(NAMED).map(|path| path.display().to_string()).collect();
+    match paths.len().saturating_sub(NAMED) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
 }
 
 /// What was changed by nobody whose work is recorded. When the record is the newest one, all that differs from it is what
@@ -93,7 +220,7 @@ pub(crate) async fn run(act: Act<'_>, wanted: &Wanted) -> Result<Restored, Check
 /// session, what was changed between its turns.
 async fn changed_by_others(act: &Act<'_>) -> Result<BTreeSet<PathBuf>, CheckpointError> {
     let mut others = BTreeSet::new();
-    let recorded: Vec<&Checkpoint> = act.later.iter().filter(|it| it.words.kind != Kind::Undo).collect();
+    let recorded: Vec<&Checkpoint> = act.later.iter().filter(|it| it.words.kind.is_known()).collect();
     if recorded.is_empty() {
         return Ok(others);
     }
@@ -116,66 +243,7 @@ async fn changed_by_others(act: &Act<'_>) -> Result<BTreeSet<PathBuf>, Checkpoin
     Ok(others)
 }
 
-/// Whether a file was changed after this act began.
-fn is_newer(path: &Path, began: SystemTime) -> bool {
-    let Ok(found) = path.symlink_metadata() else { return false };
-    let changed = u64::try_from(found.ctime()).unwrap_or(0);
-    let nanos = u32::try_from(found.ctime_nsec()).unwrap_or(0);
-    UNIX_EPOCH + Duration::new(changed, nanos) > began
-}
-
-/// Whether a file can be put there: no folder is in its place, and no file or link in the place of a folder above it.
-fn is_free(top: &Path, path: &Path) -> bool {
-    let whole = top.join(path);
-    if is_behind_a_link(top, path) || whole.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-        return false;
-    }
-    let mut above = whole.ancestors().skip(1);
-    let nearest = above.find_map(|above| above.symlink_metadata().ok());
-    nearest.is_some_and(|found| found.is_dir())
-}
-
-/// Removes a file, and the folders that are empty then.
-fn remove(folder: &Path, whole: &Path) -> Result<(), CheckpointError> {
-    match std::fs::remove_file(whole) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(CheckpointError::Io { what: format!("removing {}", whole.display()), error });
-        }
-        _ => {}
-    }
-    let above = whole.ancestors().skip(1).take_while(|above| *above != folder && above.starts_with(folder));
-    for above in above {
-        if std::fs::remove_dir(above).is_err() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-async fn write(git: &Git, commit: &str, paths: &[PathBuf]) -> Result<(), CheckpointError> {
-    if paths.is_empty() {
-        return Ok(());
-    }
-    let entries = entries(git, commit).await?;
-    let nonsense = |command: &str| CheckpointError::Nonsense { command: command.to_owned() };
-    for chunk in paths.chunks(CHUNK) {
-        let found: Vec<(&PathBuf, &Entry)> =
-            chunk.iter().filter_map(|path| Some((path, entries.get(path)?))).collect();
-        let input: String = found.iter().map(|(_, entry)| format!("{}\n", entry.object)).collect();
-        let question =
-            Question { arguments: owned(&["cat-file", "--batch"]), input: input.into_bytes(), index: None };
-        let answer = git.run(question).await?;
-        let mut rest = answer.as_slice();
-        for (path, entry) in found {
-            let content = object(&mut rest).ok_or_else(|| nonsense("cat-file"))?;
-            let whole = git.place.top().join(path);
-            put(git, &whole, entry.mode, content).map_err(io(format!("writing {}", whole.display())))?;
-        }
-    }
-    Ok(())
-}
-
-async fn entries(git: &Git, commit: &str) -> Result<BTreeMap<PathBuf, Entry>, CheckpointError> {
+pub(crate) async fn entries(git: &Git, commit: &str) -> Result<BTreeMap<PathBuf, Entry>, CheckpointError> {
     let listed = git.ask(&["ls-tree", "-r", "-z", "--full-tree", commit]).await?;
     let entry = |line: &[u8]| {
         let tab = line.iter().position(|byte| *byte == b'\t')?;
@@ -185,43 +253,4 @@ async fn entries(git: &Git, commit: &str) -> Result<BTreeMap<PathBuf, Entry>, Ch
         Some((from_bytes(&line[tab + 1..]), Entry { mode, object }))
     };
     Ok(listed.split(|byte| *byte == 0).filter_map(entry).collect())
-}
-
-/// Takes one object off git's answer: `id type size LF content LF`.
-fn object<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let end = rest.iter().position(|byte| *byte == b'\n')?;
-    let head = std::str::from_utf8(&rest[..end]).ok()?;
-    let size: usize = head.rsplit(' ').next()?.parse().ok()?;
-    let content = rest.get(end + 1..end + 1 + size)?;
-    *rest = rest.get(end + 2 + size..)?;
-    Some(content)
-}
-
-/// Puts a file in its place at once. It keeps the permissions that it had, but for who may run it.
-fn put(git: &Git, whole: &Path, mode: u32, content: &[u8]) -> std::io::Result<()> {
-    let parent = whole.parent().unwrap_or(whole);
-    std::fs::create_dir_all(parent)?;
-    let make = |folder: &Path| -> std::io::Result<tempfile::TempPath> {
-        let builder = tempfile::Builder::new().prefix(".restored-").to_owned();
-        if mode == 0o120_000 {
-            use std::os::unix::ffi::OsStrExt as _;
-            let target = std::ffi::OsStr::from_bytes(content);
-            let link = builder.make_in(folder, |path| std::os::unix::fs::symlink(target, path))?;
-            return Ok(link.into_temp_path());
-        }
-        let mut file = builder.tempfile_in(folder)?;
-        file.write_all(content)?;
-        let existing = whole.symlink_metadata().ok().filter(|found| found.is_file());
-        let read = existing.map_or(0o644, |found| found.mode() & 0o666);
-        let run = if mode & 0o111 != 0 { (read & 0o444) >> 2 } else { 0 };
-        file.as_file().set_permissions(Permissions::from_mode(read | run))?;
-        Ok(file.into_temp_path())
-    };
-    // In our own folder if that is on the same disk: a death in between leaves nothing in the user's.
-    match make(git.store.as_path())?.persist(whole) {
-        Err(failed) if failed.error.kind() == std::io::ErrorKind::CrossesDevices => {
-            make(parent)?.persist(whole).map_err(|failed| failed.error)
-        }
-        done => done.map_err(|failed| failed.error),
-    }
 }

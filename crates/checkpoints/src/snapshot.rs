@@ -3,6 +3,8 @@
 //! Our index remembers what each file looked like when it was recorded, and a note which tree that was, so that a tree in
 //! which nothing changed costs one look at each file and no more.
 
+pub(crate) mod tracked;
+
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use self::tracked::Tracked;
 use crate::git::{Git, Question, owned};
 use crate::place::{bytes, from_bytes};
 use crate::record::replace;
@@ -22,6 +25,15 @@ pub struct LeftOut {
     pub path: String,
     /// Why.
     pub reason: Reason,
+}
+
+impl LeftOut {
+    /// Whether this is the path, or a folder above it. Bytes that are no text count as equal.
+    pub fn covers(&self, path: &Path) -> bool {
+        let path = path.to_string_lossy();
+        let below = path.strip_prefix(self.path.trim_end_matches('/'));
+        below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
 }
 
 /// Why a file is not recorded.
@@ -61,11 +73,35 @@ enum Fate {
 
 /// Records what is there now. Whoever calls holds the store's lock.
 pub(crate) async fn take(git: &Git) -> Result<Snapshot, CheckpointError> {
+    match look(git).await {
+        // The user's repository may have thrown away what our index has borrowed from it.
+        Err(CheckpointError::Git { .. }) if forget(git)? => look(git).await,
+        looked => looked,
+    }
+}
+
+/// Forgets what is known of the files, so that each is read anew. Returns whether anything was known.
+pub(crate) fn forget(git: &Git) -> Result<bool, CheckpointError> {
+    let mut was_known = false;
+    for name in ["index", tracked::SEEN, NOTE] {
+        match std::fs::remove_file(git.store.as_path().join(name)) {
+            Ok(()) => was_known = true,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(io("beginning our index anew")(error)),
+        }
+    }
+    Ok(was_known)
+}
+
+async fn look(git: &Git) -> Result<Snapshot, CheckpointError> {
     // What was left out is in no index, so that it is listed as new each time.
     let mut left_out = Vec::new();
     let (mut recorded, mut forgotten) = (Vec::new(), Vec::new());
-    for (path, is_new) in &changed(git).await? {
-        match fate(git.place.top(), path) {
+    let mut tracked = Tracked::of(git).await?;
+    for (path, is_new) in &changed(git, &tracked).await? {
+        let fate = fate(git.place.top(), path);
+        tracked.note(path, matches!(fate, Fate::Record));
+        match fate {
             Fate::Record => push(&mut recorded, path),
             Fate::Forget if *is_new => {}
             Fate::Forget => push(&mut forgotten, path),
@@ -79,15 +115,17 @@ pub(crate) async fn take(git: &Git) -> Result<Snapshot, CheckpointError> {
     }
     left_out.sort();
     left_out.dedup();
-    let index = git.store.as_path().join("index");
-    let last = last(git);
     if recorded.is_empty()
         && forgotten.is_empty()
-        && let Some(last) = &last
-        && last.index.is_some()
-        && last.index == stamp(&index)
+        && let Some(newest) = newest(git)
     {
-        return Ok(Snapshot { left_out, ..last.clone() });
+        tracked.write(git)?;
+        let is_told = newest.left_out == left_out;
+        let snapshot = Snapshot { left_out, ..newest };
+        if !is_told {
+            note(git, &snapshot)?;
+        }
+        return Ok(snapshot);
     }
     if !forgotten.is_empty() {
         update(git, &["update-index", "--force-remove", "-z", "--stdin"], forgotten).await?;
@@ -96,10 +134,19 @@ pub(crate) async fn take(git: &Git) -> Result<Snapshot, CheckpointError> {
         update(git, &["update-index", "--add", "--remove", "-z", "--stdin"], recorded).await?;
     }
     let tree = git.line(&["write-tree"], b"").await?;
-    let commit = last.filter(|last| last.tree == tree).and_then(|last| last.commit);
+    // After our index: what a death in between leaves is looked at again.
+    tracked.write(git)?;
+    let index = git.store.as_path().join("index");
+    let commit = last(git).filter(|last| last.tree == tree).and_then(|last| last.commit);
     let snapshot = Snapshot { tree, left_out, commit, index: stamp(&index) };
     note(git, &snapshot)?;
     Ok(snapshot)
+}
+
+/// The newest snapshot, if our index is still what it was made of.
+pub(crate) fn newest(git: &Git) -> Option<Snapshot> {
+    let index = git.store.as_path().join("index");
+    last(git).filter(|last| last.index.is_some() && last.index == stamp(&index))
 }
 
 /// The newest snapshot. A note that cannot be read costs a look at everything, and no more.
@@ -119,32 +166,15 @@ async fn update(git: &Git, arguments: &[&str], input: Vec<u8>) -> Result<(), Che
 
 /// The files that may differ from what our index has, and whether it lacks them: changed, gone, new, and those that are
 /// ignored and all the same in the user's repository.
-async fn changed(git: &Git) -> Result<BTreeMap<PathBuf, bool>, CheckpointError> {
-    let below = git.place.below_top();
+async fn changed(git: &Git, tracked: &Tracked) -> Result<BTreeMap<PathBuf, bool>, CheckpointError> {
     let mut arguments = owned(&["ls-files", "-t", "-z", "-m", "-d", "-o", "--exclude-standard", "--"]);
-    arguments.push(below.clone().into());
+    arguments.push(git.place.below_top().into());
     let listed = git.run(Question { arguments, input: Vec::new(), index: None }).await?;
     // Each begins with a letter that says how it differs, and a space.
     let mut changed: BTreeMap<PathBuf, bool> = fields(&listed)
         .filter_map(|line| Some((from_bytes(line.get(2..)?), line.first() == Some(&b'?'))))
         .collect();
-    if let Some(repository) = &git.place.repository
-        && let Some(stamp) = stamp(&repository.git_dir.join("index"))
-    {
-        let seen = git.store.as_path().join("seen-index");
-        if std::fs::read_to_string(&seen).ok().as_deref() != Some(&stamp) {
-            let mut arguments = owned(&["ls-files", "-z", "-c", "-i", "--exclude-standard", "--"]);
-            arguments.push(below.into());
-            let index = repository.git_dir.join("index");
-            let question = Question { arguments, input: Vec::new(), index: Some(&index) };
-            match git.run(question).await {
-                Ok(tracked) => changed.extend(fields(&tracked).map(|path| (from_bytes(path), false))),
-                // An index in parts cannot be read from elsewhere: what is ignored is left out then.
-                Err(error) => tracing::debug!("the user's index was not read: {error}"),
-            }
-            std::fs::write(&seen, stamp).map_err(io("noting which index was seen"))?;
-        }
-    }
+    changed.extend(tracked.to_look_at(git.place.top()).map(|path| (path, false)));
     Ok(changed)
 }
 

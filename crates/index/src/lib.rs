@@ -25,6 +25,7 @@ pub mod git;
 mod identity;
 mod mutex;
 mod process;
+mod team;
 mod wording;
 
 pub use crate::core::IndexSettings;

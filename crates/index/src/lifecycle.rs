@@ -11,6 +11,8 @@ mod recovery;
 mod repair;
 mod status;
 mod sync;
+mod team;
+mod worktree;
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +31,7 @@ pub(crate) use build::BuildJob;
 #[cfg(test)]
 pub(crate) use recovery::recover;
 pub(crate) use recovery::settle;
+pub(crate) use team::{Next, adopted, before_adopt, before_share, share};
 
 /// An answer, and the work that goes on after it.
 pub(crate) struct Managed {

@@ -20,6 +20,7 @@ use crate::watcher::Watcher;
 
 use chartroom_search::embed::{EmbedError, Embedder};
 use chartroom_search::sqlite::SqliteStore;
+use chartroom_search::store::team::{Health, Role};
 use chartroom_search::store::{StoreError, VectorStore};
 
 /// Why there is no index service.
@@ -46,6 +47,11 @@ impl IndexService {
         let embedder = Arc::from(chartroom_search::embed::from_config(&settings.config.embedding)?);
         let store: Arc<dyn VectorStore> = match &settings.config.store {
             StoreConfig::Embedded => Arc::new(SqliteStore::open(&settings.data)?),
+            StoreConfig::Milvus { .. } => {
+                let text =
+                    "this build of Chartroom knows no Milvus; it was built without the feature `milvus`";
+                return Err(StoreError::Unavailable(text.into()).into());
+            }
         };
         Self::with_parts(settings, store, embedder)
     }
@@ -110,7 +116,69 @@ impl IndexService {
                 _ => {}
             }
         }
+        // What is asked for is shared by the machine that shares; what a search does by itself is not.
+        if action == ManageAction::Sync
+            && managed.response.status == IndexStatus::Ok
+            && self.is_shared_from_here(&watched).await
+        {
+            let params = ManageIndexParams::new(ManageAction::Sync, watched.to_string_lossy());
+            return self.blocking(move |core| lifecycle::share(core, &params, None)).await;
+        }
         managed.response
+    }
+
+    /// Makes the index of a folder the team's: builds or syncs it, then sends what the team does not have. The name is
+    /// remembered; a machine that has shared once shares every sync that is asked for.
+    pub async fn share(&self, path: &str, project: Option<&str>) -> ManageIndexResponse {
+        let params = ManageIndexParams::new(ManageAction::Sync, path);
+        if let Err(refusal) = self.before(params.clone(), project, lifecycle::before_share).await {
+            return *refusal;
+        }
+        let project = project.map(ToOwned::to_owned);
+        self.blocking(move |core| lifecycle::share(core, &params, project.as_deref())).await
+    }
+
+    /// Binds a folder to what the team shares, proven by its marker, and fills this machine's own index from there.
+    pub async fn adopt(&self, path: &str, project: Option<&str>) -> ManageIndexResponse {
+        let params = ManageIndexParams::new(ManageAction::Create, path);
+        match self.before(params.clone(), project, lifecycle::before_adopt).await {
+            Ok(()) => self.blocking(move |core| lifecycle::adopted(core, &params)).await,
+            Err(refusal) => *refusal,
+        }
+    }
+
+    /// Does what comes before; builds the index when there is none.
+    async fn before(
+        &self,
+        params: ManageIndexParams,
+        project: Option<&str>,
+        look: fn(&Core, &ManageIndexParams, Option<&str>) -> lifecycle::Next,
+    ) -> Result<(), Box<ManageIndexResponse>> {
+        let (path, name) = (params.path.clone(), project.map(ToOwned::to_owned));
+        match self.blocking(move |core| look(core, &params, name.as_deref())).await {
+            lifecycle::Next::Refuse(refusal) => Err(refusal),
+            lifecycle::Next::Go => Ok(()),
+            lifecycle::Next::Create => {
+                let started = self.manage(ManageIndexParams::new(ManageAction::Create, path)).await;
+                let built = self.finish(started).await;
+                if built.status == IndexStatus::Ok { Ok(()) } else { Err(Box::new(built)) }
+            }
+        }
+    }
+
+    /// How the server is through which a team shares; none when there is none.
+    pub async fn team_health(&self) -> Option<Health> {
+        self.blocking(|core| core.store.team().map(|team| team.health())).await
+    }
+
+    /// Whether a sync of this folder is shared.
+    async fn is_shared_from_here(&self, path: &Path) -> bool {
+        let root = path.to_string_lossy().into_owned();
+        self.blocking(move |core| {
+            let binding = core.store.team().and_then(|team| team.binding(&root).ok().flatten());
+            binding.is_some_and(|binding| binding.role == Role::Writer)
+        })
+        .await
     }
 
     /// The files of a codebase that are not in its index, each with the reason, as the last build or sync met them.

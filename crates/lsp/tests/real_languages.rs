@@ -250,7 +250,7 @@ async fn solidity_without_its_compiler_is_not_clean() {
             "// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\ncontract A {{\n  uint256 x;\n  function f() public {{ x = {value}; }}\n}}\n"
         )
     };
-    let stage = Stage::new("//- package.json\n{\"name\":\"p\"}\n", MORE);
+    let stage = Stage::with_settings_folder("//- package.json\n{\"name\":\"p\"}\n", MORE, "hardhat-nodejs");
     for value in ["", "1"] {
         stage.project.write("a.sol", &text(value));
         let files = vec![FileText { file_path: "a.sol".to_owned(), text: None }];

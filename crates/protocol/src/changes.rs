@@ -20,6 +20,10 @@ pub struct Changes {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub patch: Option<String>,
+    /// The lines of so many files were not counted: `added`, `removed` and `binary` say nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub uncounted: bool,
 }
 
 /// A file that differs.
@@ -41,6 +45,59 @@ pub struct ChangedFile {
     pub removed: u64,
     /// Whether it has no lines.
     pub binary: bool,
+    /// What it was, when versions were asked for and there was a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub before: Option<FileVersion>,
+    /// What it is, when versions were asked for and there is a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub after: Option<FileVersion>,
+}
+
+/// A content that a file had, and what kind of file it was.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
+)]
+pub struct FileVersion {
+    /// The id of the content: the same bytes have the same.
+    pub id: String,
+    /// As git writes it: `100644`, `100755`, `120000` of a link, `160000` of a submodule.
+    pub mode: String,
+}
+
+/// How two versions of a file differ. Answer of `GET /api/session/{id}/changes/file`.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
+)]
+pub struct FilePatch {
+    /// Hunks as git writes them, each from its `@@` on.
+    pub patch: String,
+    /// Whether it is longer than anybody would read, and was cut.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub truncated: bool,
+}
+
+/// What a session's files can be compared with. Answer of `GET /api/session/{id}/changes/scopes`.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
+)]
+pub struct ScopesResponse {
+    /// The turns that were recorded, the first one first.
+    pub turns: Vec<TurnId>,
+    /// Whether there is a repository, and so a last commit.
+    pub repository: bool,
+    /// The branch that is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub branch: Option<String>,
+    /// The repository's own branches, by name.
+    pub branches: Vec<String>,
+    /// When a person last looked at what the session changed, in milliseconds since 1970.
+    #[serde(default, rename = "lookedAt", skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "number")]
+    pub looked_at: Option<u64>,
 }
 
 /// What happened to a file.
@@ -179,7 +236,7 @@ pub struct ForkResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub session: Option<SessionId>,
-    /// What the session's agent cannot do, in words.
+    /// What the session's agent cannot do, in words, and what was done instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub cannot: Option<String>,

@@ -75,6 +75,8 @@ pub enum ErrorCode {
     NotSupported,
     /// The language server could not be installed; the message says why and what to do.
     InstallFailed,
+    /// All places for terminals are taken.
+    TooManyTerminals,
     /// The message or its images are over the limit of one message.
     MessageTooLarge,
     /// The body or the query does not have the shape that the route takes.
@@ -120,6 +122,7 @@ impl ErrorCode {
             Self::AgentNotInstalled => "AGENT_NOT_INSTALLED",
             Self::NotSupported => "NOT_SUPPORTED",
             Self::InstallFailed => "INSTALL_FAILED",
+            Self::TooManyTerminals => "TOO_MANY_TERMINALS",
             Self::MessageTooLarge => "MESSAGE_TOO_LARGE",
             Self::InvalidRequest => "INVALID_REQUEST",
             Self::Unauthorized => "UNAUTHORIZED",

@@ -11,13 +11,20 @@ pub mod context;
 pub mod device;
 pub mod doctor;
 pub mod error;
+pub mod file;
 pub mod ids;
+pub mod keep;
 pub mod project;
+pub mod review;
 pub mod session;
 pub mod stream;
+pub mod terminal;
 pub mod tool;
+pub mod tries;
 pub mod turn;
+pub mod undo;
 pub mod upsert;
+pub mod worktree;
 pub mod ws;
 
 /// The language service's messages.

@@ -36,6 +36,28 @@ pub struct Project {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub sandbox: Option<String>,
+    /// What it is, if it is a worktree of our making.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub worktree: Option<ProjectWorktree>,
+}
+
+/// Which worktree a project is.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub struct ProjectWorktree {
+    /// Its name, by which it is brought back and removed.
+    pub name: String,
+    /// Its branch.
+    pub branch: String,
+    /// The folder of the repository that it was made of: its sessions are listed there.
+    pub repository: String,
+    /// It is gone; what was said in it is kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(optional, as = "Option<bool>")]
+    pub removed: bool,
 }
 
 /// Answer of `GET /api/project`.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::ids::{CliType, ProjectId, QuestionId, QueuedId, SessionId, TurnId};
+use crate::worktree::AddWorktreeParams;
 
 /// What a session is doing, for lists and for the composer.
 #[derive(
@@ -54,6 +55,10 @@ pub struct CreateSessionParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "Record<string, unknown>")]
     pub provider_options: Option<Map<String, Value>>,
+    /// Work in a new worktree of the folder's repository instead, which is made first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub worktree: Option<AddWorktreeParams>,
 }
 
 /// Answer of create and load.

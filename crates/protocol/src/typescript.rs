@@ -50,11 +50,36 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::session::SessionOptions>();
     to.visit::<crate::context::ContextResponse>();
     to.visit::<crate::changes::Changes>();
+    to.visit::<crate::changes::FilePatch>();
+    to.visit::<crate::review::Review>();
+    to.visit::<crate::review::ViewedParams>();
+    to.visit::<crate::changes::ScopesResponse>();
     to.visit::<crate::changes::RestoreParams>();
     to.visit::<crate::changes::RewindParams>();
     to.visit::<crate::changes::RewindResponse>();
     to.visit::<crate::changes::ForkParams>();
     to.visit::<crate::changes::ForkResponse>();
+    to.visit::<crate::keep::RepositoryStatus>();
+    to.visit::<crate::keep::KeepParams>();
+    to.visit::<crate::keep::KeepResponse>();
+    to.visit::<crate::keep::CommitParams>();
+    to.visit::<crate::keep::CommitResponse>();
+    to.visit::<crate::keep::SwitchParams>();
+    to.visit::<crate::keep::ActResponse>();
+    to.visit::<crate::keep::PullRequestParams>();
+    to.visit::<crate::keep::PullRequestResponse>();
+    to.visit::<crate::undo::UndoListResponse>();
+    to.visit::<crate::undo::UndoResponse>();
+    to.visit::<crate::worktree::AddWorktreeResponse>();
+    to.visit::<crate::worktree::WorktreeListResponse>();
+    to.visit::<crate::worktree::BringParams>();
+    to.visit::<crate::worktree::BringResponse>();
+    to.visit::<crate::worktree::RemoveWorktreeResponse>();
+    to.visit::<crate::tries::StartTriesParams>();
+    to.visit::<crate::tries::TriesListResponse>();
+    to.visit::<crate::tries::TestTriesParams>();
+    to.visit::<crate::tries::KeepTryParams>();
+    to.visit::<crate::tries::EndTriesResponse>();
     to.visit::<crate::lsp::LspStatusResponse>();
     to.visit::<crate::lsp::ProjectServersResponse>();
     to.visit::<crate::lsp::CheckResponse>();
@@ -67,6 +92,14 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::index::SearchCodebaseResponse>();
     to.visit::<crate::index::ManageIndexParams>();
     to.visit::<crate::index::ManageIndexResponse>();
+    to.visit::<crate::index::FileOutlineResponse>();
+    to.visit::<crate::file::WholeFileResponse>();
+    to.visit::<crate::file::FilePlacesResponse>();
+    to.visit::<crate::file::BlameResponse>();
+    to.visit::<crate::terminal::OpenTerminalParams>();
+    to.visit::<crate::terminal::TerminalListResponse>();
+    to.visit::<crate::terminal::TerminalFrame>();
+    to.visit::<crate::terminal::TerminalCommand>();
 }
 
 struct Declarations {

@@ -2,27 +2,30 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "common/lines.rs"]
+mod lines;
+
 use chartroom_protocol::agent::{Agent, AgentListResponse, AgentStatus};
-use chartroom_protocol::changes::{
-    ChangedFile, Changes, FileStatus, ForkParams, ForkResponse, RestoreParams, Restored, RewindParams,
-    RewindResponse,
-};
 use chartroom_protocol::context::{ContextCategory, ContextResponse, ContextUse};
 use chartroom_protocol::device::{
     Device, DeviceListResponse, EnterParams, EnterResponse, RevokeDevicesParams, RevokeDevicesResponse,
 };
 use chartroom_protocol::error::{ErrorBody, ErrorCode, ErrorResponse};
+use chartroom_protocol::keep::{
+    ActResponse, CommitParams, CommitResponse, KeepParams, KeepResponse, PullRequestParams,
+    PullRequestResponse, RepositoryStatus, StatusFile, SwitchParams, TurnOf,
+};
 use chartroom_protocol::lsp::ToldDiagnostics;
-use chartroom_protocol::project::{FolderListResponse, Project};
+use chartroom_protocol::project::{FolderListResponse, Project, ProjectWorktree};
 use chartroom_protocol::session::*;
 use chartroom_protocol::stream::{Origin, Usage};
 use chartroom_protocol::turn::{TurnEvent, TurnStatus};
 use chartroom_protocol::upsert::*;
+use chartroom_protocol::worktree::AddWorktreeParams;
 use chartroom_protocol::ws::{ClientCommand, ClientFrame, ServerFrame};
 use expect_test::expect_file;
+use lines::lines;
 use proptest::prelude::*;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 const AT: &str = "2026-01-31T12:00:00.000Z";
@@ -260,6 +263,12 @@ fn server_frames() -> Vec<ServerFrame> {
             trusted: true,
             missing: false,
             sandbox: Some("workspace (landlock)".to_owned()),
+            worktree: Some(ProjectWorktree {
+                name: "feature-x".to_owned(),
+                branch: "feature/x".to_owned(),
+                repository: "/shop".to_owned(),
+                removed: true,
+            }),
         }],
     });
     frames.push(ServerFrame::Agent { cli_type: "codex".into(), status: AgentStatus::Missing });
@@ -312,20 +321,6 @@ fn client_frames() -> Vec<ClientFrame> {
     commands.into_iter().map(|command| ClientFrame { request_id: Some("r".to_owned()), command }).collect()
 }
 
-/// One line of JSON per message, each of which reads back as what it was.
-#[track_caller]
-fn lines<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(messages: &[T]) -> String {
-    let mut text = String::new();
-    for message in messages {
-        let line = serde_json::to_string(message).expect("a wire type");
-        let back: T = serde_json::from_str(&line).expect("what we wrote");
-        assert_eq!(back, *message);
-        text.push_str(&line);
-        text.push('\n');
-    }
-    text
-}
-
 #[test]
 fn frames_from_the_server() {
     expect_file!["golden/server_frames.jsonl"].assert_eq(&lines(&server_frames()));
@@ -344,6 +339,7 @@ fn bodies_of_the_session_api() {
         model: Some("big".to_owned()),
         mode: None,
         provider_options: Some(object(json!({ "a": 1 }))),
+        worktree: Some(AddWorktreeParams { branch: "b".to_owned(), from: None }),
     };
     let summary = summary();
     let status = SessionStatusResponse {
@@ -384,56 +380,48 @@ fn bodies_of_the_session_api() {
 }
 
 #[test]
-fn bodies_about_changed_files() {
-    let file = |status, from: Option<&str>| ChangedFile {
-        path: "a.rs".to_owned(),
-        status,
-        from: from.map(str::to_owned),
-        added: 2,
-        removed: 1,
-        binary: false,
+fn bodies_about_what_is_kept() {
+    let (some, text) = (|text: &str| Some(text.to_owned()), |text: &str| text.to_owned());
+    let file =
+        StatusFile { path: text("a.rs"), staged: true, unstaged: false, untracked: false, conflicted: false };
+    let status = RepositoryStatus {
+        branch: some("main"),
+        head: some("c0ffee"),
+        upstream: some("origin/main"),
+        ahead: 1,
+        behind: 2,
+        in_progress: some("merge"),
+        files: vec![file],
+        branches: vec![text("main")],
     };
-    let all = [FileStatus::Added, FileStatus::Modified, FileStatus::Deleted, FileStatus::Untracked];
-    let mut files: Vec<ChangedFile> = all.into_iter().map(|status| file(status, None)).collect();
-    files.push(file(FileStatus::Renamed, Some("b.rs")));
-    let changes = |files, patch| Changes {
-        base: "0123456789ab".to_owned(),
-        head: "working tree".to_owned(),
-        files,
-        patch,
+    let keep = KeepParams {
+        paths: vec![text("src")],
+        patch: some("diff --git\n"),
+        turn: Some(TurnOf { session: text("s"), turn: Some("t".into()) }),
     };
-    let restored = Restored {
-        checkpoint: "0123456789ab".to_owned(),
-        undo: Some("ba9876543210".to_owned()),
-        written: vec!["a.rs".to_owned()],
-        removed: Vec::new(),
-        conflicts: Vec::new(),
-    };
-    let rewind =
-        RewindParams { before: "t".into(), files: true, conversation: false, dry_run: true, force: false };
-    let restore = RestoreParams {
-        checkpoint: "0123".to_owned(),
-        paths: vec!["src".to_owned()],
-        dry_run: false,
-        force: true,
+    let commit = CommitResponse {
+        committed: true,
+        commit: some("c0ffee"),
+        before: some("decade"),
+        output: text("said"),
+        undo: some("0123456789ab"),
     };
     let text = [
-        lines(&[changes(files, None), changes(Vec::new(), Some("diff --git\n".to_owned()))]),
-        lines(&[restore]),
-        lines(std::slice::from_ref(&restored)),
-        lines(&[rewind]),
-        lines(&[RewindResponse {
-            files: Some(restored),
-            session: Some("s".into()),
-            cannot: Some("it cannot".to_owned()),
+        lines(&[status]),
+        lines(&[keep, KeepParams::default()]),
+        lines(&[KeepResponse { done: false, reason: some("it does not fit"), undo: some("0123456789ab") }]),
+        lines(&[CommitParams { message: some("m"), amend: true, all: false }]),
+        lines(&[commit]),
+        lines(&[SwitchParams { branch: text("b"), create: true, from: some("main") }]),
+        lines(&[ActResponse { done: true, output: text("said"), undo: some("0123456789ab") }]),
+        lines(&[PullRequestParams { title: some("t"), body: some("b"), base: some("main") }]),
+        lines(&[PullRequestResponse {
+            made: true,
+            url: some("https://forge.example/1"),
+            output: text("said"),
         }]),
-        lines(&[ForkParams { at: Some("t".into()) }, ForkParams::default()]),
-        lines(&[
-            ForkResponse { session: Some("s".into()), cannot: None },
-            ForkResponse { session: None, cannot: Some("it cannot".to_owned()) },
-        ]),
     ];
-    expect_file!["golden/changes.jsonl"].assert_eq(&text.concat());
+    expect_file!["golden/kept.jsonl"].assert_eq(&text.concat());
 }
 
 #[test]

@@ -22,6 +22,7 @@ use chartroom_search::sqlite::SqliteStore;
 use chartroom_search::store::{
     EdgeKind, FileChange, FileRecord, GenerationReader, Manifest, Symbol, VectorStore,
 };
+use chartroom_search::symbols::SymbolKind;
 use server::Server;
 
 /// From where on an edge is called sure.
@@ -64,7 +65,7 @@ fn sample(reader: &dyn GenerationReader, language: &str, count: usize) -> Vec<Sy
                 symbol.language == language || (language == "typescript" && symbol.language == "tsx");
             wanted
                 && !is_test
-                && matches!(symbol.kind.as_str(), "function" | "method")
+                && matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method)
                 && last(symbol).len() > 2
                 && !last(symbol).starts_with("__")
                 && last(symbol) != "constructor"

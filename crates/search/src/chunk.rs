@@ -128,7 +128,7 @@ fn chunk(
 fn stored(path: &str, language: Language, symbol: Symbol) -> store::Symbol {
     store::Symbol {
         symbol_id: symbol.id,
-        kind: symbol.kind.as_str().to_owned(),
+        kind: symbol.kind,
         qualified_name: symbol.qualified,
         label: symbol.label,
         rel_path: path.to_owned(),

@@ -12,6 +12,7 @@ mod questions;
 mod report;
 mod rows;
 mod run;
+mod stages;
 mod tree;
 
 pub use beside::{Plain, plain_ranking};

@@ -7,7 +7,7 @@ mod log;
 mod words;
 
 pub use log::{FORMAT, read_log};
-pub use words::HistoryWords;
+pub use words::{HistoryWords, Said};
 
 use serde::{Deserialize, Serialize};
 

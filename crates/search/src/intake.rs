@@ -104,6 +104,13 @@ pub fn changes_of(
     Ok(Batch { changes, skipped, unreadable: unreadable.into_inner(), refused, unparsed })
 }
 
+/// The stamps of these files as they are now, in order; none for one that went, cannot be read or is no text for the
+/// index.
+pub fn stamps_of(root: &Path, files: &[ScannedFile]) -> Vec<Option<FileStamp>> {
+    let Ok(root) = CanonicalRoot::open(root) else { return vec![None; files.len()] };
+    files.par_iter().map(|file| Some(read(&root, file).ok()?.ok()?.0)).collect()
+}
+
 /// What became of a file.
 enum Taken {
     Parsed(String, FileStamp, Box<ParsedFile>),

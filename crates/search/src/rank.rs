@@ -14,8 +14,10 @@ mod explain;
 mod files;
 mod filter;
 mod group;
+mod hashes;
 mod mentioned;
 mod noise;
+mod past;
 mod study;
 
 #[cfg(test)]
@@ -29,7 +31,7 @@ use crate::paths;
 use crate::query::operators;
 use crate::query::plan::{self, Intent, Plan};
 use crate::query::weigh::weigh;
-use crate::request::{SearchError, SearchOutcome, SearchRequest};
+use crate::request::{SearchError, SearchOutcome, SearchRequest, SearchWarning};
 use crate::store::GenerationReader;
 use candidates::{Candidate, Passes};
 use definitions::Definitions;
@@ -69,16 +71,17 @@ fn find(
         SearchAsk::Edit => plan::plan(&parsed.text).about_files(),
         SearchAsk::Find | SearchAsk::Explain => plan::plan(&parsed.text),
     };
+    let definitions = Definitions::of(reader, &plan)?;
+    // A few words of which none is the name of anything here are about the code, whatever they are spelled like.
+    let names_nothing = plan.n_tokens > 1 && !plan.reference_seeking && definitions.is_empty();
+    let plan = if names_nothing { plan.about_files() } else { plan };
     let (filter, bad_patterns) = Filter::new(request, &parsed.operators);
     let passes = Passes::prepare(embedder, &plan, &parsed.text);
     let about = plan.about_files.then(|| weigh(&title(&request.query), &parsed.text));
-    let definitions = Definitions::of(reader, &plan)?;
     let mut warnings = passes.warnings();
     warnings.extend(bad_patterns);
     if parsed.only_operators {
-        warnings.push(
-            "QUERY_ONLY_OPERATORS - the query has operators and no words to look for; add some".to_owned(),
-        );
+        warnings.push(SearchWarning::OnlyOperators);
     }
 
     let mut limit = (request.limit * 8).clamp(32, MAX_CANDIDATES);
@@ -100,6 +103,7 @@ fn find(
             Some(query) => {
                 let history = request.history.as_deref();
                 let weights = ChannelWeights::of_query(query, request.ask);
+                let weights = if plan.in_words { weights.in_words() } else { weights };
                 by_file::candidates(reader, query, &weights, &passes, &filter, history, limit)?
             }
             None => passes.run(reader, limit)?,
@@ -120,7 +124,7 @@ fn find(
         limit *= 2;
     };
     if ranked.is_empty() && !filter.must_is_empty() {
-        warnings.push("FILTER_MUST_UNSATISFIED - no result has every must: term".to_owned());
+        warnings.push(SearchWarning::MustUnsatisfied);
     }
     order(&mut ranked, &plan);
     let lead = about.as_ref().and_then(|_| lead(&ranked));

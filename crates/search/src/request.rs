@@ -47,8 +47,8 @@ pub struct SearchRequest {
 pub struct SearchOutcome {
     /// Best first.
     pub results: Vec<SearchResult>,
-    /// Codes with text, e.g. `FILTER_MUST_UNSATISFIED`, `SEARCH_PASS_FAILED:primary - …`.
-    pub warnings: Vec<String>,
+    /// What the caller should know beside the results, each once.
+    pub warnings: Vec<SearchWarning>,
     /// Told when the top results are mostly noise.
     pub noise_mitigation: Option<NoiseMitigation>,
     /// Of a ranking by file, how far the first is ahead of the second: 0 they are equal, 1 there is no other. How often the
@@ -67,4 +67,49 @@ pub enum SearchError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// What a caller should know of a question and its answer.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SearchWarning {
+    /// No result has every word of `must:`.
+    MustUnsatisfied,
+    /// There are operators and no words.
+    OnlyOperators,
+    /// A pattern of `path:` or `-path:` is none.
+    BadPattern {
+        /// As it was typed.
+        pattern: String,
+        /// Why.
+        reason: String,
+    },
+    /// The embedder did not answer: words alone did.
+    NoVectors {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl SearchWarning {
+    /// Its name for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::MustUnsatisfied => "FILTER_MUST_UNSATISFIED",
+            Self::OnlyOperators => "QUERY_ONLY_OPERATORS",
+            Self::BadPattern { .. } => "SEARCH_BAD_PATTERN",
+            Self::NoVectors { .. } => "SEARCH_PASS_FAILED:dense",
+        }
+    }
+
+    /// A sentence for people.
+    pub fn message(&self) -> String {
+        match self {
+            Self::MustUnsatisfied => "no result has every must: term".to_owned(),
+            Self::OnlyOperators => "the query has operators and no words to look for; add some".to_owned(),
+            Self::BadPattern { pattern, reason } => format!("{pattern}: {reason}"),
+            Self::NoVectors { reason } => {
+                format!("dense semantic search pass failed; results may be degraded. ({reason})")
+            }
+        }
+    }
 }

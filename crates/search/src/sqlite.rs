@@ -7,12 +7,14 @@
 mod counts;
 mod decoded;
 mod digest;
+mod ids;
 mod layout;
 mod lexical;
 mod memory;
 mod reader;
 mod row;
 mod schema;
+mod vectors;
 mod writer;
 
 #[cfg(test)]

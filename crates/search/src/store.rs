@@ -8,6 +8,7 @@
 
 mod data;
 mod error;
+pub mod team;
 mod words;
 
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ pub use data::{
     Symbol,
 };
 pub use error::{ProbeError, StoreError};
-pub use words::{ChunkWords, FileName, PathKind, WordCounts, WordTable};
+pub use words::{ChunkWords, FileName, FileWords, PathKind, WordCounts, WordTable};
 
 /// Where generations live. One instance per process and data folder (or server).
 ///
@@ -64,6 +65,11 @@ pub trait VectorStore: Send + Sync {
 
     /// Drops everything of a root.
     fn drop_root(&self, root: &str) -> Result<(), StoreError>;
+
+    /// The team's side, of a store that has one.
+    fn team(&self) -> Option<&dyn team::Team> {
+        None
+    }
 }
 
 /// Writes one generation. The holder of the root's mutation lease is the only user.
@@ -158,6 +164,9 @@ pub trait GenerationReader: Send + Sync {
 
     /// All chunks of a file, by start line.
     fn chunks_in(&self, rel_path: &str) -> Result<Vec<StoredChunk>, StoreError>;
+
+    /// Everything of a file as it was put, to be put elsewhere. Its vectors are as near as this store keeps them.
+    fn record(&self, rel_path: &str) -> Result<Option<FileRecord>, StoreError>;
 
     /// All symbols of a file, by start line.
     fn symbols_in(&self, rel_path: &str) -> Result<Vec<Symbol>, StoreError>;

@@ -4,7 +4,9 @@
 //! come out of the same walk over the tree. `Language::of` says which language a path is written in.
 
 mod bind;
+mod called;
 pub(crate) mod chain;
+mod defined;
 pub(crate) mod grammar;
 mod imports;
 pub mod languages;

@@ -16,8 +16,8 @@ use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
 use tokio::sync::{Notify, mpsc};
 
 use crate::provider::{
-    AgentHandle, CreateOptions, DiscoveredSession, History, KnownBy, LoadOptions, Provider, ProviderError,
-    ProviderOutput, ProviderSession, SaidTurn,
+    AgentHandle, CreateOptions, DiscoveredSession, FORKED_FROM, History, KnownBy, LoadOptions, Provider,
+    ProviderError, ProviderOutput, ProviderSession, SaidTurn,
 };
 
 const TIMESTAMP: &str = "2026-01-01T00:00:00.000Z";
@@ -67,6 +67,8 @@ pub struct Behaviour {
     pub plays: Option<usize>,
     /// Works on every turn without end, until somebody cancels that turn.
     pub works_until_cancelled: bool,
+    /// Can go on from an earlier point of a conversation.
+    pub forks: bool,
 }
 
 /// What an agent keeps with what was said.
@@ -171,6 +173,10 @@ impl Provider for FakeProvider {
         }
     }
 
+    fn tells_turns_by_words(&self) -> bool {
+        lock(&self.shared.histories).values().any(|(_, keeps)| *keeps == Keeps::Words)
+    }
+
     async fn create_session(&self, _options: CreateOptions) -> Result<ProviderSession, ProviderError> {
         let session_id = {
             let mut next = lock(&self.shared.next_id);
@@ -185,7 +191,10 @@ impl Provider for FakeProvider {
         session_id: &SessionId,
         options: LoadOptions,
     ) -> Result<ProviderSession, ProviderError> {
-        let known = lock(&self.shared.histories).get(session_id).cloned();
+        let mut known = lock(&self.shared.histories).get(session_id).cloned();
+        if known.is_none() && self.can_fork() && options.provider_options.contains_key(FORKED_FROM) {
+            known = Some(Default::default());
+        }
         let (items, keeps) = known.ok_or_else(|| ProviderError::session_not_found(session_id))?;
         lock(&self.shared.loads).push((session_id.clone(), options));
         let history = match keeps {
@@ -197,6 +206,10 @@ impl Provider for FakeProvider {
 
     async fn discover(&self, _project_dir: &Path) -> Result<Vec<DiscoveredSession>, ProviderError> {
         Ok(lock(&self.shared.discovered).clone())
+    }
+
+    fn can_fork(&self) -> bool {
+        lock(&self.shared.behaviour).forks
     }
 }
 

@@ -49,6 +49,12 @@ pub trait Provider: Send + Sync {
         false
     }
 
+    /// Tells whether its histories are [`KnownBy::Words`]: the journal is then read while the agent starts, to be compared
+    /// with them.
+    fn tells_turns_by_words(&self) -> bool {
+        false
+    }
+
     /// Tells that a person works in this project now, so that a session may be asked for soon.
     fn project_opened(&self, _project_dir: &Path) {}
 }

@@ -1,9 +1,11 @@
 //! The handle that the front door holds: every session by its id, made, found, brought back and listed.
 
 mod commands;
+mod conversation;
 mod deletion;
 mod discovery;
 mod forks;
+mod review;
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! What is kept: projects, sessions, their journals, queues and pending questions, in one SQLite file.
 //!
 //! One thread writes. What somebody waits for is committed at once; what sessions say is kept in a file beside the
-//! database and committed once a second, so that fifty streaming sessions cost one commit a second and not a
+//! database and committed every two seconds, so that fifty streaming sessions cost one commit in that time and not a
 //! thousand. Readers have connections of their own and see everything that was kept before they asked.
 
 mod deletion;
@@ -13,6 +13,7 @@ mod payload;
 mod projects;
 mod questions;
 mod queue;
+mod review;
 mod room;
 mod rows;
 mod schema;
@@ -37,6 +38,7 @@ pub use payload::Payload;
 pub use projects::{AddedProject, StoredProject};
 pub use queue::StoredMessage;
 pub use sessions::{SessionChange, StoredSession};
+pub use usage::Spent;
 pub use writer::Durability;
 
 /// Trouble with the store; each variant is mended differently.

@@ -6,6 +6,7 @@ pub mod fake_lsp;
 pub mod fakes;
 pub mod hostile;
 pub mod hostile_files;
+pub mod milvus;
 pub mod model_api;
 pub mod project;
 pub mod tools;

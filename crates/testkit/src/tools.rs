@@ -51,6 +51,12 @@ pub fn py_bin(name: &str) -> PathBuf {
     first_existing(name, &[dir().join("py").join("bin").join(name)])
 }
 
+/// Returns the lite Milvus server.
+#[track_caller]
+pub fn milvus_lite() -> PathBuf {
+    first_existing("milvus-lite", &[dir().join("milvus").join("bin").join("milvus-lite")])
+}
+
 /// Returns a program of the system's own packages: on PATH, or where Debian and rustup put it.
 #[track_caller]
 pub fn system_bin(name: &str) -> PathBuf {

@@ -21,6 +21,7 @@ use tokio::sync::watch;
 
 use crate::keeper::{CONTROL_FD, FOLDER_FD, Order};
 use crate::sandbox::Sandbox;
+use crate::terminal::{Terminal, TerminalSize};
 
 mod stderr;
 mod supervise;
@@ -61,6 +62,8 @@ pub struct ChildSpec {
     pub env: BTreeMap<OsString, OsString>,
     /// Whether the child gets a second pair of pipes: it reads fd 3 and writes fd 4.
     pub extra_pipes: bool,
+    /// Gives the child a terminal of this size, and a session of its own on it, instead of the pipes of its stdio.
+    pub terminal: Option<TerminalSize>,
     /// What it may touch, when that is less than its user may.
     pub sandbox: Option<Sandbox>,
 }
@@ -144,6 +147,8 @@ pub struct Child {
     pub stdout: Option<ChildStdout>,
     /// The writer to its fd 3 and the reader of its fd 4, when asked for.
     pub extra: Option<(pipe::Sender, pipe::Receiver)>,
+    /// Our side of its terminal, when it has one; then there is no stdin and no stdout.
+    pub terminal: Option<Terminal>,
     label: String,
     sandbox: Option<Sandbox>,
     keeper_pid: u32,
@@ -198,12 +203,22 @@ pub fn spawn(keeper: &Keeper, spec: ChildSpec) -> Result<Child, SpawnError> {
     if spec.folder.is_some() {
         command.arg("--in-folder");
     }
+    if spec.terminal.is_some() {
+        command.arg("--terminal");
+    }
     command.args(spec.sandbox.iter().flat_map(Sandbox::to_args));
     command.arg("--").arg(&spec.program).args(&spec.args);
     // The keeper goes to a folder that it was given by itself.
     let cwd = if spec.folder.is_some() { Path::new("/") } else { &spec.cwd };
     command.current_dir(cwd).env_clear().envs(&spec.env);
+    // The keeper's own stderr, which is the child's too unless it has a terminal.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut terminal = None;
+    if let Some(size) = spec.terminal {
+        let (opened, theirs) = Terminal::open(size).map_err(pipes)?;
+        command.stdin(theirs.try_clone().map_err(pipes)?).stdout(theirs);
+        terminal = Some(opened);
+    }
     command.fd_mappings(mappings).expect("the descriptor numbers differ");
     let mut command = tokio::process::Command::from(command);
     let spawned = command.spawn();
@@ -223,7 +238,7 @@ pub fn spawn(keeper: &Keeper, spec: ChildSpec) -> Result<Child, SpawnError> {
     let control = Arc::new(Control { socket: ours });
     tokio::spawn(supervise::run(process, reading, state, stderr.clone()));
     let sandbox = spec.sandbox;
-    Ok(Child { stdin, stdout, extra, label, sandbox, keeper_pid, control, state: states, stderr })
+    Ok(Child { stdin, stdout, extra, terminal, label, sandbox, keeper_pid, control, state: states, stderr })
 }
 
 impl Child {
@@ -297,6 +312,7 @@ impl Child {
         // Many programs end by themselves when their input does.
         drop(self.stdin.take());
         drop(self.extra.take());
+        drop(self.terminal.take());
         self.terminate();
         match tokio::time::timeout(grace, self.wait()).await {
             Ok(exit) => exit,

@@ -78,13 +78,15 @@ impl Report {
     }
 }
 
-/// Runs the keeper. `args` is what follows the hidden subcommand: `[--extra-pipes] [--in-folder] [--sandbox …] -- command
-/// arg…`.
+/// Runs the keeper. `args` is what follows the hidden subcommand: `[--extra-pipes] [--in-folder] [--terminal] [--sandbox …] --
+/// command arg…`.
 ///
 /// Call it first thing in `main`, before any thread or descriptor exists.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Some(command_line) = CommandLine::parse(args) else {
-        return refuse("usage: keeper [--extra-pipes] [--in-folder] [--sandbox TOOL …] -- COMMAND [ARG…]");
+        return refuse(
+            "usage: keeper [--extra-pipes] [--in-folder] [--terminal] [--sandbox TOOL …] -- COMMAND [ARG…]",
+        );
     };
     let Some(control) = inherited(CONTROL_FD) else {
         return refuse("a keeper is started by Chartroom itself, not by hand");
@@ -98,6 +100,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 struct CommandLine {
     extra_pipes: bool,
     in_folder: bool,
+    terminal: bool,
     sandbox: Option<Sandbox>,
     program: OsString,
     args: Vec<OsString>,
@@ -108,6 +111,7 @@ impl CommandLine {
         let mut args = args.into_iter();
         let mut extra_pipes = false;
         let mut in_folder = false;
+        let mut terminal = false;
         let mut sandbox = None;
         loop {
             let arg = args.next()?;
@@ -115,12 +119,14 @@ impl CommandLine {
                 Some("--") => break,
                 Some("--extra-pipes") => extra_pipes = true,
                 Some("--in-folder") => in_folder = true,
+                Some("--terminal") => terminal = true,
                 Some("--sandbox") => sandbox = Some(Sandbox::named(&args.next()?)?),
                 // Whatever is not understood is refused: a limit that is skipped would be none.
                 _ => sandbox.as_mut()?.take(&arg, &mut args)?,
             }
         }
-        Some(CommandLine { extra_pipes, in_folder, sandbox, program: args.next()?, args: args.collect() })
+        let (program, args) = (args.next()?, args.collect());
+        Some(CommandLine { extra_pipes, in_folder, terminal, sandbox, program, args })
     }
 }
 
@@ -266,12 +272,32 @@ fn start_child(command_line: &CommandLine) -> std::io::Result<Pid> {
     };
     #[expect(clippy::disallowed_methods, reason = "the keeper starts what the spawn gate has let through")]
     let mut command = Command::new(program);
-    command.args(args).process_group(0);
+    command.args(args);
+    if command_line.terminal {
+        command.stderr(rustix::io::dup(rustix::stdio::stdin())?);
+        lead_a_session_on_stdin(&mut command);
+    } else {
+        command.process_group(0);
+    }
     die_with_this_process(&mut command);
     let child = command.spawn()?;
     // Reaping is ours: `waitpid` for any child also collects the orphans.
     Pid::from_raw(i32::try_from(child.id()).unwrap_or_default())
         .ok_or_else(|| std::io::Error::other("the child has no process id"))
+}
+
+/// Makes the terminal that is the child's stdin its own: job control and Ctrl-C work only for who leads a session on it.
+fn lead_a_session_on_stdin(command: &mut Command) {
+    let lead = || {
+        rustix::process::setsid()?;
+        Ok(rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?)
+    };
+    // SAFETY: between fork and exec only async-signal-safe work is allowed; the closure makes two system calls
+    // and allocates nothing.
+    #[allow(unsafe_code)]
+    unsafe {
+        command.pre_exec(lead);
+    }
 }
 
 /// Lets the kernel kill the child when the keeper dies, so that a `kill -9` of the keeper leaves no child.

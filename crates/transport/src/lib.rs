@@ -11,8 +11,10 @@ pub mod keeper;
 pub mod process;
 pub mod rpc;
 pub mod sandbox;
+pub mod terminal;
 
 pub use child::{Child, ChildSpec, Exit, ExitWatch, Keeper, KillSwitch, SpawnError, spawn};
 pub use codec::{Framing, Received};
 pub use rpc::{Handler, Peer, PeerOptions, ResponseError, RpcError, connect};
 pub use sandbox::{Sandbox, SandboxSupport, SandboxTool};
+pub use terminal::{Terminal, TerminalSize};

@@ -29,6 +29,7 @@ fn spec(script: &str) -> ChildSpec {
         folder: None,
         env: [("PATH".into(), "/usr/bin:/bin".into())].into(),
         extra_pipes: false,
+        terminal: None,
         sandbox: None,
     }
 }

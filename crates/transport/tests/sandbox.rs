@@ -59,6 +59,7 @@ impl Home {
             folder: None,
             env: [("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), self.path.clone().into())].into(),
             extra_pipes: false,
+            terminal: None,
             sandbox: Some(sandbox),
         };
         spawn(&keeper, spec).expect("the keeper starts")

@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use chartroom_transport::{Child, ChildSpec, Keeper, KillSwitch, Sandbox, SpawnError, spawn};
+use chartroom_transport::{Child, ChildSpec, Keeper, KillSwitch, Sandbox, SpawnError, TerminalSize, spawn};
 
 use crate::boundary::Folder;
 use crate::helper::Helper;
@@ -41,16 +41,29 @@ pub enum ChildKind {
     Service,
     /// git, as [`crate::git`] calls it.
     Git,
+    /// What the user asked for by an act of theirs: git with the repository's hooks, a set-up command of their config. Never
+    /// started for an untrusted workspace. It has the environment of a terminal, and no sandbox.
+    Command,
+    /// A command of the user's config that runs what an agent has made, as tests do. Never started for an untrusted
+    /// workspace. It has the environment of a terminal and the sandbox of the agents: where they are kept from something,
+    /// so is what they wrote.
+    Test,
     /// A package manager that brings a language server on the user's word, and the first start of what it brought. It is
     /// about no workspace: its root is the folder of the installed servers, and it is refused everywhere else.
     Installer,
     /// git on a repository of ours, which records what is in a workspace and obeys nothing that is in it. Its root is the
     /// folder of those repositories, and it is refused everywhere else.
     Records,
+    /// The user's own shell, at which a person types. Never started for an untrusted workspace: its prompt runs git, and
+    /// its completion what the workspace holds.
+    Shell,
 }
 
 /// The folder below the data folder that holds the language servers which were installed by us.
 pub const LANGUAGE_SERVERS: &str = "language-servers";
+
+/// The folder below the data folder that holds the worktrees of our making.
+pub const WORKTREES: &str = "worktrees";
 
 /// The folder below the data folder that holds the records of working trees.
 pub const CHECKPOINTS: &str = "checkpoints";
@@ -76,6 +89,8 @@ pub struct SpawnRequest {
     pub pass_env: Vec<String>,
     /// Whether the child gets pipes on fd 3 (it reads) and fd 4 (it writes).
     pub extra_pipes: bool,
+    /// Gives the child a terminal of this size instead of pipes.
+    pub terminal: Option<TerminalSize>,
 }
 
 impl SpawnRequest {
@@ -93,6 +108,7 @@ impl SpawnRequest {
             env: BTreeMap::new(),
             pass_env: Vec::new(),
             extra_pipes: false,
+            terminal: None,
         }
     }
 }
@@ -235,7 +251,7 @@ impl SpawnGate {
     /// Tells what the sandbox of such a child is. The label is a language server's id.
     pub fn sandbox_state(&self, root: &CanonicalRoot, kind: ChildKind, label: &str) -> SandboxState {
         match self.shared.sandbox.get() {
-            Some(settings) => settings.state(Confined { root, kind, label }),
+            Some(settings) => settings.state(Confined { root, ruled_by: &self.ruled_by(root), kind, label }),
             None => SandboxState::Off,
         }
     }
@@ -243,10 +259,26 @@ impl SpawnGate {
     /// Whether the confined children of a workspace may not read a path, or something below it. It must be without links.
     pub fn hides(&self, root: &CanonicalRoot, path: &Path) -> bool {
         let Some(settings) = self.shared.sandbox.get() else { return false };
-        settings.hidden(root, &self.shared.parent_env, &self.shared.data_dir).iter().any(|hidden| {
-            let touches = |hidden: &Path| path.starts_with(hidden) || hidden.starts_with(path);
-            touches(hidden) || hidden.canonicalize().is_ok_and(|real| touches(&real))
-        })
+        let ruled_by = self.ruled_by(root);
+        settings.hidden((root, &ruled_by), &self.shared.parent_env, &self.shared.data_dir).iter().any(
+            |hidden| {
+                // A worktree of our making lies below our own folder, which is hidden, and is the child's all the same.
+                let is_own =
+                    |hidden: &Path| root.as_path().starts_with(hidden) && path.starts_with(root.as_path());
+                let touches =
+                    |hidden: &Path| !is_own(hidden) && (path.starts_with(hidden) || hidden.starts_with(path));
+                touches(hidden) || hidden.canonicalize().is_ok_and(|real| touches(&real))
+            },
+        )
+    }
+
+    /// The folder whose rules count for a workspace.
+    fn ruled_by(&self, root: &CanonicalRoot) -> PathBuf {
+        let own = || root.as_path().to_owned();
+        if !root.as_path().components().any(|part| part.as_os_str() == WORKTREES) {
+            return own();
+        }
+        self.shared.trust.made_of(root).unwrap_or_else(own)
     }
 
     /// Tells the gate of a workspace, so that no PATH leads into it. A spawn does this by itself.
@@ -314,6 +346,7 @@ impl SpawnGate {
             folder: Some(Arc::new(folder.into_fd())),
             env,
             extra_pipes: request.extra_pipes,
+            terminal: request.terminal,
             sandbox,
         };
         let child = spawn(&self.shared.keeper, spec)?;
@@ -360,10 +393,13 @@ impl SpawnGate {
         program: &Path,
         env: &BTreeMap<OsString, OsString>,
     ) -> Result<Option<(Sandbox, Option<TemporaryFolder>)>, GateError> {
-        let child = Confined { root: &request.root, kind: request.kind, label: &request.label };
+        let ruled_by = self.ruled_by(&request.root);
+        let child =
+            Confined { root: &request.root, ruled_by: &ruled_by, kind: request.kind, label: &request.label };
         let Some(settings) = self.shared.sandbox.get() else { return Ok(None) };
         let refused = |reason| {
-            let setting = if request.kind == ChildKind::Agent { "agents" } else { "languageServers" };
+            let is_agents = matches!(request.kind, ChildKind::Agent | ChildKind::Test);
+            let setting = if is_agents { "agents" } else { "languageServers" };
             GateError::Sandbox { label: request.label.clone(), reason, setting }
         };
         match settings.state(child) {
@@ -371,7 +407,9 @@ impl SpawnGate {
             SandboxState::InForce { mode, tool } => {
                 let Shared { parent_env, data_dir, keeper, .. } = &*self.shared;
                 let own_program = &keeper.program;
-                let around = Surroundings { env, parent_env, program, own_program, data_dir };
+                let git = self.shared.trust.git_of_worktree(&request.root);
+                let around =
+                    Surroundings { env, parent_env, program, own_program, data_dir, git: git.as_ref() };
                 match settings.sandbox(child, (mode, tool), around) {
                     Ok(sandbox) => Ok(Some(sandbox)),
                     Err(error) if settings.gives_way(child) => {
@@ -400,6 +438,7 @@ impl SpawnGate {
             folder: None,
             env: BTreeMap::new(),
             extra_pipes: false,
+            terminal: None,
             sandbox: None,
         };
         // It is not recorded for a later sweep: it ends with its input, and starts nothing.
@@ -417,10 +456,11 @@ impl SpawnGate {
         self.path_outside_of(&roots)
     }
 
-    /// PATH as a child gets it. An agent in a trusted workspace keeps the entries that lead into that one: the
+    /// PATH as a child gets it. An agent or a shell in a trusted workspace keeps the entries that lead into that one: the
     /// user has put them there, as activating a venv does.
     fn child_path(&self, request: &SpawnRequest, trusted: bool) -> Vec<PathBuf> {
-        let keeps_own = trusted && request.kind == ChildKind::Agent;
+        let keeps_own =
+            trusted && matches!(request.kind, ChildKind::Agent | ChildKind::Shell | ChildKind::Test);
         let roots = self.shared.state().roots.clone();
         let forbidden: Vec<CanonicalRoot> =
             roots.into_iter().filter(|root| !(keeps_own && *root == request.root)).collect();

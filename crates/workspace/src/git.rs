@@ -4,6 +4,7 @@
 //! untrusted workspace git is therefore not started at all. For a trusted one the known commands are switched
 //! off all the same: nobody who asks which files have changed expects programs to run.
 
+mod blame;
 mod history;
 mod objects;
 
@@ -17,6 +18,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::gate::{ChildKind, GateError, ProgramQuery, SpawnGate, SpawnRequest};
 use crate::{CanonicalRoot, boundary};
 
+pub use blame::{BlameRun, blame};
 pub use history::{Log, history, log_at};
 pub use objects::{contents, tree_at};
 
@@ -126,15 +128,20 @@ pub fn is_repository(root: &CanonicalRoot) -> bool {
 }
 
 /// The repository that a folder is in, whose config git would obey. Finding it runs nothing of it.
-struct Repository {
-    top: CanonicalRoot,
-    git_dir: PathBuf,
+#[derive(Clone, Debug)]
+pub struct Repository {
+    /// Where the working tree begins.
+    pub top: CanonicalRoot,
+    /// Its own files: HEAD and the index.
+    pub git_dir: PathBuf,
+    /// What all its worktrees share: objects, references, config.
+    pub common: PathBuf,
 }
 
 impl Repository {
     /// Finds it, and refuses one that the user has not trusted: its filters would run. It may begin above the folder,
     /// and a worktree's is elsewhere.
-    async fn around(gate: &SpawnGate, root: &CanonicalRoot) -> Result<Self, GitError> {
+    pub async fn around(gate: &SpawnGate, root: &CanonicalRoot) -> Result<Self, GitError> {
         let question = [
             "rev-parse",
             "--path-format=absolute",
@@ -169,7 +176,19 @@ impl Repository {
                 return untrusted(main.unwrap_or_else(|| folder.clone()));
             }
         }
-        Ok(Repository { top, git_dir: git_dir.as_path().to_owned() })
+        let (git_dir, common) = (git_dir.as_path().to_owned(), common.as_path().to_owned());
+        // What a worktree says of its repository may have been changed since it was looked at: the record decides.
+        let recorded = gate.trust().git_of_worktree(&top);
+        if recorded.is_some_and(|recorded| recorded.own != git_dir || recorded.common != common) {
+            return untrusted(top);
+        }
+        Ok(Repository { top, git_dir, common })
+    }
+
+    /// Of a linked worktree, the variable that keeps git to the repository that was looked at: a confined agent can write
+    /// the file that git would follow otherwise.
+    pub fn common_variable(&self) -> Option<(OsString, OsString)> {
+        (self.common != self.git_dir).then(|| ("GIT_COMMON_DIR".into(), self.common.clone().into()))
     }
 }
 
@@ -208,6 +227,7 @@ async fn run_with_input(
         // The one that was looked at, not the one that is found now.
         request.env.insert("GIT_DIR".into(), repository.git_dir.clone().into());
         request.env.insert("GIT_WORK_TREE".into(), repository.top.as_path().into());
+        request.env.extend(repository.common_variable());
     }
     let mut child = gate.spawn(request)?;
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());

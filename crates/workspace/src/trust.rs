@@ -1,8 +1,9 @@
 //! Which workspaces the user trusts: a private file outside of all of them.
 //!
 //! A folder is known by its canonical path together with device, inode and birth time, so that a folder put in
-//! its place is a stranger. Nothing is inherited from parents or git worktrees. The file is read at every
-//! check, so that what another process revoked counts at once.
+//! its place is a stranger. Nothing is inherited from parents or git worktrees; a worktree that we made ourselves of a
+//! trusted repository has a record of its own. The file is read at every check, so that what another process revoked
+//! counts at once.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -16,8 +17,10 @@ use crate::CanonicalRoot;
 use crate::boundary::Folder;
 
 mod file;
+mod worktree;
 
 use file::TrustFile;
+pub use worktree::{GitFolders, WorktreeOf};
 
 /// Why trust could not be changed or listed.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +47,14 @@ pub enum TrustError {
         /// The folder.
         root: CanonicalRoot,
     },
+    /// It is no worktree of that repository, or the repository is not trusted.
+    #[error("{root} cannot be trusted: it is no worktree of a trusted repository at {of}")]
+    NoWorktree {
+        /// The folder.
+        root: CanonicalRoot,
+        /// The folder of the repository.
+        of: CanonicalRoot,
+    },
     /// The folder is not there.
     #[error("{root} cannot be trusted: it is gone or was replaced while being asked")]
     Gone {
@@ -63,6 +74,9 @@ pub struct TrustedRoot {
     pub identity: Identity,
     /// Seconds since 1970.
     pub trusted_at: u64,
+    /// It is a worktree of our making: it is trusted only as long as this holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree_of: Option<WorktreeOf>,
 }
 
 /// What makes a folder that folder and not another at the same path.
@@ -121,9 +135,11 @@ impl TrustStore {
 
     fn knows(&self, root: &CanonicalRoot, identity: &Identity) -> bool {
         match self.file.read() {
-            Ok(trusted) => {
-                trusted.iter().any(|entry| entry.path == root.as_path() && entry.identity == *identity)
-            }
+            Ok(trusted) => trusted.iter().any(|entry| {
+                entry.path == root.as_path()
+                    && entry.identity == *identity
+                    && entry.worktree_of.as_ref().is_none_or(|of| of.holds(root, &trusted))
+            }),
             Err(error) => {
                 tracing::warn!(%error, "the trust store cannot be read; nothing is trusted");
                 false
@@ -133,6 +149,42 @@ impl TrustStore {
 
     /// Trusts the folder that is at this path now. To be called only after an act of the user.
     pub fn trust(&self, root: &CanonicalRoot) -> Result<(), TrustError> {
+        self.record(root, None)
+    }
+
+    /// Trusts a worktree that we have just made ourselves of a repository around a folder that the user trusts, whose shared
+    /// files are in `common`. It is trusted as long as that folder is, and as long as it belongs to that repository.
+    pub fn trust_worktree(
+        &self,
+        root: &CanonicalRoot,
+        of: &CanonicalRoot,
+        common: &CanonicalRoot,
+    ) -> Result<(), TrustError> {
+        let gone = |root: &CanonicalRoot| TrustError::Gone { root: root.clone() };
+        let worktree_of = WorktreeOf::now(of, common).ok_or_else(|| gone(of))?;
+        let all = self.file.read()?;
+        if !worktree_of.holds(root, &all) {
+            return Err(TrustError::NoWorktree { root: root.clone(), of: of.clone() });
+        }
+        self.record(root, Some(worktree_of))
+    }
+
+    /// Returns the folder that a worktree of our making was made of.
+    pub fn made_of(&self, root: &CanonicalRoot) -> Option<PathBuf> {
+        let all = self.file.read().ok()?;
+        let entry = all.into_iter().find(|entry| entry.path == root.as_path())?;
+        entry.worktree_of.map(|of| of.path)
+    }
+
+    /// Returns where git keeps what belongs to a worktree of our making, if it is trusted as one.
+    pub(crate) fn git_of_worktree(&self, root: &CanonicalRoot) -> Option<GitFolders> {
+        let all = self.file.read().ok()?;
+        let entry = all.iter().find(|entry| entry.path == root.as_path())?;
+        let of = entry.worktree_of.as_ref()?;
+        (current_identity(root)? == entry.identity && of.holds(root, &all)).then(|| of.git_folders(root))?
+    }
+
+    fn record(&self, root: &CanonicalRoot, worktree_of: Option<WorktreeOf>) -> Result<(), TrustError> {
         if self.file.folder().starts_with(root.as_path()) {
             let data = self.file.folder().to_path_buf();
             return Err(TrustError::HoldsStore { root: root.clone(), data });
@@ -142,7 +194,8 @@ impl TrustStore {
         }
         let identity = current_identity(root).ok_or_else(|| TrustError::Gone { root: root.clone() })?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
-        let entry = TrustedRoot { path: root.as_path().to_path_buf(), identity, trusted_at: now };
+        let entry =
+            TrustedRoot { path: root.as_path().to_path_buf(), identity, trusted_at: now, worktree_of };
         self.file.change(|trusted| {
             trusted.retain(|other| other.path != entry.path);
             trusted.push(entry);

@@ -453,6 +453,7 @@ async fn the_sweep_ends_what_an_older_run_has_left() {
         env: BTreeMap::new(),
         folder: None,
         extra_pipes: false,
+        terminal: None,
         sandbox: None,
     };
     let child = spawn(&keeper(), spec).unwrap();

@@ -19,12 +19,26 @@ export function createIntents() {
   const [turnShown, setTurnShown] = createSignal<{ turnId: string } | undefined>()
   /** The browsers that were let in are shown. */
   const [devicesShown, showDevices] = createSignal(false)
+  /** The message that somebody wants to go back to before. */
+  const [rewindAsked, askRewind] = createSignal<{ sessionId: string; turnId: string } | undefined>()
+  /** The project in which somebody begins something that is asked about first: a session, or several tries. */
+  const [beginAsked, askBegin] = createSignal<
+    { project: Project; what: 'session' | 'tries'; cliType?: string } | undefined
+  >()
+  /** The worktree that is brought back or removed, by its project. */
+  const [worktreeShown, showWorktree] = createSignal<Project | undefined>()
   /** The conversation is searched. */
   const [finding, setFinding] = createSignal(false)
 
   return {
     devicesShown,
     showDevices,
+    beginAsked,
+    askBegin,
+    worktreeShown,
+    showWorktree,
+    rewindAsked,
+    askRewind,
     turnShown,
     showTurn: (turnId: string | undefined) => setTurnShown(turnId === undefined ? undefined : { turnId }),
     finding,

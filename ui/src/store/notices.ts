@@ -8,6 +8,8 @@ export interface Notice {
   kind: 'info' | 'error'
   /** What can be done about it. */
   action?: { name: string; run(): void }
+  /** Is called when a person puts it away. */
+  dismissed?(): void
 }
 
 export type Notices = ReturnType<typeof createNotices>
@@ -18,10 +20,23 @@ export function createNotices() {
 
   const dismiss = (id: number) => setList(list => list.filter(notice => notice.id !== id))
 
-  function notify(text: string, kind: Notice['kind'] = 'info', action?: Notice['action']): void {
-    const notice: Notice = { id: nextId++, text, kind, ...(action ? { action } : {}) }
+  /** What can only be undone from here is `lasting`: it stays until it is dismissed. */
+  function notify(
+    text: string,
+    kind: Notice['kind'] = 'info',
+    action?: Notice['action'],
+    lasting = false,
+    dismissed?: () => void,
+  ): void {
+    const notice: Notice = {
+      id: nextId++,
+      text,
+      kind,
+      ...(action ? { action } : {}),
+      ...(dismissed ? { dismissed } : {}),
+    }
     setList(list => [...list.slice(-3), notice])
-    setTimeout(() => dismiss(notice.id), kind === 'error' || action ? 9000 : 4000)
+    if (!lasting) setTimeout(() => dismiss(notice.id), kind === 'error' || action ? 9000 : 4000)
   }
 
   /** Runs something that may fail and tells the person when it does. */

@@ -5,21 +5,25 @@ import * as api from '../api'
 import type { ServerFrame } from '../protocol'
 import { browserSurroundings, type Surroundings } from './connection'
 import { type Conversations, createConversations } from './conversations'
+import { createDesk, type Desk } from './desk'
 import { createIntents, type Intents } from './intents'
 import { createNotices, type Notices } from './notices'
 import { createOpenTabs, type OpenTabs } from './openTabs'
 import { createProjects, type Projects } from './projects'
 import { createServer, type Server } from './server'
 import { createSessions, type Sessions } from './sessions'
+import { createTries, type Tries } from './tries'
 
 export interface Owners {
   notices: Notices
   intents: Intents
+  desk: Desk
   server: Server
   projects: Projects
   sessions: Sessions
   conversations: Conversations
   tabs: OpenTabs
+  tries: Tries
   lists: Lists
 }
 
@@ -42,11 +46,13 @@ function owners(): Owners {
 
 export const useNotices = () => owners().notices
 export const useIntents = () => owners().intents
+export const useDesk = () => owners().desk
 export const useServer = () => owners().server
 export const useProjects = () => owners().projects
 export const useSessions = () => owners().sessions
 export const useConversations = () => owners().conversations
 export const useTabs = () => owners().tabs
+export const useTries = () => owners().tries
 export const useLists = () => owners().lists
 
 export function createOwners(around: Surroundings = browserSurroundings()): Owners {
@@ -56,6 +62,7 @@ export function createOwners(around: Surroundings = browserSurroundings()): Owne
   all.lists = { loaded, refresh }
   all.notices = createNotices()
   all.intents = createIntents()
+  all.desk = createDesk()
   all.server = createServer(around, {
     frame: receive,
     // After a break, what the lists say may be old.
@@ -66,6 +73,7 @@ export function createOwners(around: Surroundings = browserSurroundings()): Owne
   all.sessions = createSessions(all)
   all.conversations = createConversations(all)
   all.tabs = createOpenTabs(all)
+  all.tries = createTries()
 
   async function refresh(): Promise<void> {
     try {
@@ -76,10 +84,15 @@ export function createOwners(around: Surroundings = browserSurroundings()): Owne
         all.projects.setList(projects.projects)
       })
       await Promise.all(projects.projects.map(project => all.sessions.refresh(project.projectId)))
+      refreshTries()
       setLoaded(true)
     } catch (error) {
       if (error instanceof api.ApiError && error.status === 401) all.server.setUnauthorized(true)
     }
+  }
+
+  function refreshTries(): void {
+    for (const { projectId } of all.projects.mains()) all.tries.refresh(projectId).catch(() => {})
   }
 
   /** Everything that the server says by itself. */
@@ -89,6 +102,7 @@ export function createOwners(around: Surroundings = browserSurroundings()): Owne
         const added = all.projects.setList(frame.projects)
         // A project that another browser added comes without its sessions.
         if (loaded()) for (const project of added) all.sessions.refresh(project.projectId).catch(() => {})
+        refreshTries()
         return
       }
       case 'session:listed':

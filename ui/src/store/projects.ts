@@ -10,6 +10,18 @@ export type Projects = ReturnType<typeof createProjects>
 export function createProjects(others: Pick<Owners, 'intents' | 'lists' | 'notices' | 'sessions'>) {
   const [list, setList] = createStore<Project[]>([])
 
+  function mainOf(project: Project): Project {
+    const repository = project.worktree?.repository
+    if (repository === undefined) return project
+    const others = list.filter(other => other.worktree === undefined)
+    return (
+      others.find(other => other.path === repository) ??
+      // The project may be a folder of the repository.
+      others.find(other => other.path.startsWith(`${repository}/`)) ??
+      project
+    )
+  }
+
   async function add(path: string): Promise<Project> {
     const project = await api.addProject(path)
     await others.lists.refresh()
@@ -42,6 +54,13 @@ export function createProjects(others: Pick<Owners, 'intents' | 'lists' | 'notic
       setList(reconcile(projects, { key: 'projectId' }))
       return projects.filter(project => !known.has(project.projectId))
     },
+    /** The project under which a worktree's sessions are listed; every other one is its own. */
+    mainOf,
+    /** Those that have a place of their own: no worktree of another one. */
+    mains: (): Project[] => list.filter(project => mainOf(project) === project),
+    /** The worktrees of a project that are there. */
+    worktreesOf: (main: Project): Project[] =>
+      list.filter(project => project !== main && mainOf(project) === main),
     ofSession: (sessionId: string | undefined): Project | undefined => {
       const projectId = sessionId === undefined ? undefined : others.sessions.known[sessionId]?.projectId
       return list.find(project => project.projectId === projectId)

@@ -6,7 +6,7 @@ import * as api from '../api'
 import type { Project, SessionSummary } from '../protocol'
 import { awaitComposer } from '../typing'
 import type { Owners } from './owners'
-import { setLastAgent } from './settings'
+import { inWorktrees, setLastAgent } from './settings'
 
 export type Sessions = ReturnType<typeof createSessions>
 
@@ -41,8 +41,13 @@ export function createSessions(others: Pick<Owners, 'intents' | 'notices' | 'pro
     })
   }
 
-  /** Starts a session and shows it. */
+  /** Starts a session and shows it; where it works in a worktree of its own, that is asked about first. */
   async function create(project: Project, cliType: string): Promise<void> {
+    if (inWorktrees()[project.path]) others.intents.askBegin({ project, what: 'session', cliType })
+    else await start(project, cliType)
+  }
+
+  async function start(project: Project, cliType: string): Promise<void> {
     setLastAgent(cliType)
     const stopWaiting = awaitComposer()
     try {
@@ -51,7 +56,7 @@ export function createSessions(others: Pick<Owners, 'intents' | 'notices' | 'pro
       others.tabs.select(sessionId)
     } catch (error) {
       if (error instanceof api.ApiError && error.code === 'WORKSPACE_UNTRUSTED') {
-        others.intents.askTrust({ project, next: () => void create(project, cliType) })
+        others.intents.askTrust({ project, next: () => void start(project, cliType) })
         return
       }
       others.notices.notify(`The session could not be started: ${(error as Error).message}`, 'error')
@@ -96,7 +101,13 @@ export function createSessions(others: Pick<Owners, 'intents' | 'notices' | 'pro
         )
         .sort((a, b) => b.lastActivity.localeCompare(a.lastActivity)),
     refresh,
+    /** Reads the sessions of this one's project again: another has come. */
+    refreshAround: async (sessionId: string) => {
+      const project = others.projects.ofSession(sessionId)
+      if (project) await refresh(project.projectId)
+    },
     create,
+    start,
     rename,
     archive,
     showArchived,

@@ -113,7 +113,8 @@ function extended(codes: number[]): [number | undefined, number] {
   return [undefined, 1]
 }
 
-function paletteColour(index: number): number {
+/** One of 256 colours as one of the sixteen. */
+export function paletteColour(index: number): number {
   if (index < 16) return index
   if (index >= 232) {
     const grey = 8 + (index - 232) * 10
@@ -124,7 +125,8 @@ function paletteColour(index: number): number {
   return nearest(level(Math.floor(cube / 36)), level(Math.floor(cube / 6) % 6), level(cube % 6))
 }
 
-function nearest(r: number, g: number, b: number): number {
+/** A colour as one of the sixteen. */
+export function nearest(r: number, g: number, b: number): number {
   const most = Math.max(r, g, b)
   if (most - Math.min(r, g, b) < 32) return most < 64 ? 0 : most < 160 ? 8 : most < 224 ? 7 : 15
   const half = most / 2

@@ -68,9 +68,13 @@ export function languageOf(name: string): string | undefined {
 }
 
 /** The code as highlighted HTML (all text escaped by the highlighter), or undefined when it stays plain. */
-export async function highlight(text: string, languageName: string): Promise<string | undefined> {
+export async function highlight(
+  text: string,
+  languageName: string,
+  most = MAX_CHARS,
+): Promise<string | undefined> {
   const language = languageOf(languageName)
-  if (language === undefined || text.length > MAX_CHARS) return undefined
+  if (language === undefined || text.length > most) return undefined
   core ??= import('highlight.js/lib/core').then(module => module.default)
   const hljs = await core
   let ready = loading.get(language)

@@ -30,7 +30,10 @@ export function Notices() {
               type="button"
               class="icon-button"
               aria-label="Dismiss"
-              onClick={() => notices.dismiss(notice.id)}
+              onClick={() => {
+                notices.dismiss(notice.id)
+                notice.dismissed?.()
+              }}
             >
               <Icon name="close" size={14} />
             </button>

@@ -11,12 +11,13 @@ import {
   useServer,
   useSessions,
   useTabs,
+  useTries,
 } from '../store/owners'
 import { setSidebarWidth, sidebarWidth } from '../store/settings'
 import { relativeTime } from '../text/format'
 import { Icon } from './Icon'
 import { Menu } from './Menu'
-import { AgentMark, StateDot, UnreadDot } from './marks'
+import { AgentMark, BranchName, StateDot, UnreadDot } from './marks'
 
 const FIRST_SHOWN = 12
 
@@ -55,7 +56,7 @@ export function Sidebar(props: { onAdd(): void; onPalette(): void; onChosen(): v
           when={projects.list.length > 0}
           fallback={<p class="quiet pad">{lists.loaded() ? 'No project yet.' : 'Loading…'}</p>}
         >
-          <For each={projects.list}>
+          <For each={projects.mains()}>
             {project => <ProjectSection project={project} now={now()} onChosen={props.onChosen} />}
           </For>
         </Show>
@@ -69,14 +70,25 @@ export function Sidebar(props: { onAdd(): void; onPalette(): void; onChosen(): v
 }
 
 function ProjectSection(props: { project: Project; now: number; onChosen(): void }) {
+  const intents = useIntents()
+  const projects = useProjects()
   const sessions = useSessions()
+  const tabs = useTabs()
+  const tries = useTries()
   const [open, setOpen] = createSignal(true)
   const [all, setAll] = createSignal(false)
-  const inProject = createMemo(() =>
-    Object.values(sessions.known)
-      .filter(session => session?.projectId === props.project.projectId)
-      .sort((a, b) => b.lastActivity.localeCompare(a.lastActivity)),
-  )
+  const worktrees = createMemo(() => projects.worktreesOf(props.project))
+  const inProject = createMemo(() => {
+    const ids = new Set([props.project, ...worktrees()].map(project => project.projectId))
+    return Object.values(sessions.known)
+      .filter(session => session !== undefined && ids.has(session.projectId))
+      .sort((a, b) => b.lastActivity.localeCompare(a.lastActivity))
+  })
+  /** Made and not used: nothing else would lead to them. */
+  const unused = () =>
+    worktrees().filter(
+      worktree => !worktree.missing && !inProject().some(session => session.projectId === worktree.projectId),
+    )
   const own = () => inProject().filter(session => !session.discovered && !session.archived)
   const found = () => inProject().filter(session => session.discovered && !session.archived)
   const archived = () => inProject().filter(session => session.archived)
@@ -113,8 +125,38 @@ function ProjectSection(props: { project: Project; now: number; onChosen(): void
       </div>
       <Show when={open()}>
         <ul class="sessions">
+          <For each={tries.open(props.project.projectId)}>
+            {of => (
+              <li>
+                <button
+                  type="button"
+                  class="session"
+                  title={of.message}
+                  onClick={() => {
+                    const [first] = of.tries.filter(one => one.sessionId !== undefined)
+                    tries.pin(of.triesId)
+                    if (first?.sessionId) tabs.select(first.sessionId)
+                    props.onChosen()
+                  }}
+                >
+                  <span class="tag">{of.tries.length} tries</span>
+                  <span class="ellipsis">{of.message}</span>
+                </button>
+              </li>
+            )}
+          </For>
           <For each={shown()}>
             {session => <SessionEntry session={session} now={props.now} onChosen={props.onChosen} />}
+          </For>
+          <For each={unused()}>
+            {worktree => (
+              <li>
+                <button type="button" class="session" onClick={() => intents.showWorktree(worktree)}>
+                  <span class="tag">worktree</span>
+                  <span class="ellipsis quiet">{worktree.worktree?.branch}</span>
+                </button>
+              </li>
+            )}
           </For>
         </ul>
         <Show when={own().length > shown().length}>
@@ -124,7 +166,7 @@ function ProjectSection(props: { project: Project; now: number; onChosen(): void
         </Show>
         <Fold name="Found" sessions={found()} now={props.now} onChosen={props.onChosen} />
         <Fold name="Archived" sessions={archived()} now={props.now} onChosen={props.onChosen} />
-        <Show when={inProject().length === 0}>
+        <Show when={inProject().length === 0 && unused().length === 0}>
           <p class="quiet indent small-text">No session yet.</p>
         </Show>
       </Show>
@@ -163,13 +205,19 @@ function SessionEntry(props: { session: SessionSummary; now: number; onChosen():
   const conversations = useConversations()
   const intents = useIntents()
   const notices = useNotices()
+  const projects = useProjects()
   const sessions = useSessions()
   const tabs = useTabs()
   const sessionId = () => props.session.sessionId
   const state = () => (props.session.discovered ? 'open' : conversations.stateOf(sessionId()))
   let openMenu = () => {}
+  const worktree = () => {
+    const project = projects.ofSession(sessionId())
+    return project?.worktree && { project, ...project.worktree }
+  }
   const act = (id: string) => {
     if (id === 'rename') intents.askName(sessionId())
+    else if (id === 'worktree') intents.showWorktree(worktree()?.project)
     else
       void notices.attempt('The session was not moved', () =>
         sessions.archive(sessionId(), !props.session.archived),
@@ -177,6 +225,9 @@ function SessionEntry(props: { session: SessionSummary; now: number; onChosen():
   }
   const entries = () => [
     { id: 'rename', name: 'Rename…', keys: 'F2' },
+    ...(worktree() && !worktree()?.removed
+      ? [{ id: 'worktree', name: 'Bring back or remove…', description: `worktree ${worktree()?.branch}` }]
+      : []),
     props.session.archived
       ? { id: 'archive', name: 'Put back', description: 'into the list' }
       : { id: 'archive', name: 'Archive', description: 'the conversation is kept' },
@@ -206,7 +257,10 @@ function SessionEntry(props: { session: SessionSummary; now: number; onChosen():
         }}
       >
         <AgentMark cliType={props.session.cliType} />
-        <span class="ellipsis">{sessions.titleOf(sessionId())}</span>
+        <span class="titles">
+          <span class="ellipsis">{sessions.titleOf(sessionId())}</span>
+          <Show when={worktree()}>{worktree => <BranchName branch={worktree().branch} />}</Show>
+        </span>
         <Show
           when={state() !== 'open' || tabs.isUnread(sessionId())}
           fallback={<time class="quiet">{relativeTime(props.session.lastActivity, props.now)}</time>}
@@ -253,6 +307,7 @@ function ProjectButtons(props: { project: Project; onChosen(): void }) {
       void notices.attempt('They could not be read', () => sessions.showArchived(props.project.projectId))
     else if (id === 'remove')
       void notices.attempt('The project was not removed', () => projects.remove(props.project))
+    else if (id === 'session' || id === 'tries') intents.askBegin({ project: props.project, what: id })
     else start(id.slice('new:'.length))
   }
   const entries = () => [
@@ -262,6 +317,8 @@ function ProjectButtons(props: { project: Project; onChosen(): void }) {
       description: agent.status === 'found' ? '' : `not installed: ${agent.install}`,
       disabled: agent.status !== 'found',
     })),
+    { id: 'session', name: 'New session…', description: 'in a worktree of its own, if you like' },
+    { id: 'tries', name: 'Several tries…', description: 'one message to two to four agents' },
     props.project.trusted
       ? { id: 'revoke', name: 'Take back trust', description: 'ends its agents and language servers' }
       : { id: 'trust', name: 'Trust this folder…', description: props.project.path },

@@ -2,13 +2,23 @@
 
 import { createEffect, createMemo, createSignal, For, onCleanup, onMount, Show } from 'solid-js'
 import { stateName } from '../store/attention'
-import { useConversations, useIntents, useProjects, useServer, useSessions, useTabs } from '../store/owners'
+import {
+  useConversations,
+  useDesk,
+  useIntents,
+  useProjects,
+  useServer,
+  useSessions,
+  useTabs,
+} from '../store/owners'
+import { DESK_TABS } from './desk/tabs'
 import { Icon } from './Icon'
 import { Menu } from './Menu'
-import { AgentMark, StateDot, UnreadDot } from './marks'
+import { AgentMark, BranchName, StateDot, UnreadDot } from './marks'
 
 export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
   const conversations = useConversations()
+  const desk = useDesk()
   const intents = useIntents()
   const projects = useProjects()
   const server = useServer()
@@ -48,7 +58,8 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
     }))
   /** What the plus begins: the usual agent, in the project that is shown. */
   const next = createMemo(() => {
-    const project = projects.ofSession(tabs.active()) ?? projects.list[0]
+    const shown = projects.ofSession(tabs.active())
+    const project = shown ? projects.mainOf(shown) : projects.mains()[0]
     const agent = server.usualAgent()
     return project && agent ? { project, agent } : undefined
   })
@@ -130,7 +141,12 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
                   onKeyDown={event => onKey(event, sessionId)}
                 >
                   <AgentMark cliType={sessions.known[sessionId]?.cliType} />
-                  <span class="ellipsis">{sessions.titleOf(sessionId)}</span>
+                  <span class="titles">
+                    <span class="ellipsis">{sessions.titleOf(sessionId)}</span>
+                    <Show when={projects.ofSession(sessionId)?.worktree}>
+                      {worktree => <BranchName branch={worktree().branch} />}
+                    </Show>
+                  </span>
                   <Show
                     when={conversations.stateOf(sessionId) === 'needs_you'}
                     fallback={
@@ -183,6 +199,16 @@ export function TabBar(props: { onSidebar(): void; onInspector(): void }) {
       </Show>
       <span class="spacer" />
       <Show when={tabs.active() !== undefined}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Show or hide the desk"
+          aria-expanded={desk.tab() !== undefined}
+          title="Changes and more: Ctrl Shift D"
+          onClick={() => desk.toggle(desk.tab() ?? DESK_TABS[0]?.id ?? '')}
+        >
+          <Icon name="columns" />
+        </button>
         <button
           type="button"
           class="icon-button"

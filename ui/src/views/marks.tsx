@@ -22,6 +22,15 @@ export function AgentMark(props: { cliType: string | undefined }) {
   )
 }
 
+/** The branch of a session that works in a worktree of its own. */
+export function BranchName(props: { branch: string }) {
+  return (
+    <span class="branch-name ellipsis" title={`in a worktree of its own, on the branch ${props.branch}`}>
+      {props.branch}
+    </span>
+  )
+}
+
 export function StateDot(props: { state: SessionState }) {
   return (
     <span

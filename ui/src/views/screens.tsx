@@ -70,7 +70,7 @@ export function NoSession() {
         >
           {agent => (
             <ul class="offers">
-              <For each={projects.list.slice(0, OFFERED)}>
+              <For each={projects.mains().slice(0, OFFERED)}>
                 {project => (
                   <li>
                     <button

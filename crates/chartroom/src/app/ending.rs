@@ -3,22 +3,24 @@
 
 use std::time::Duration;
 
-/// For agents, language servers and the index together: they end at the same time.
+/// For agents, language servers, the index and terminals together: they end at the same time.
 pub(crate) const LIMIT: Duration = Duration::from_secs(3);
 /// For threads that are in the middle of something when everything else has ended.
 pub(crate) const THREADS: Duration = Duration::from_millis(500);
 
-/// Ends the three parts at once. What does not end in time is killed with the process: agents and language servers by
-/// their keepers, an index build by being cut short, which it survives by design.
-pub(super) async fn all<A, S, I>(
+/// Ends the four parts at once. What does not end in time is killed with the process: agents, language servers and shells
+/// by their keepers, an index build by being cut short, which it survives by design.
+pub(super) async fn all<A, S, I, T>(
     agents: impl Future<Output = A>,
     language_services: impl Future<Output = S>,
     index: impl Future<Output = I>,
+    terminals: impl Future<Output = T>,
 ) {
     tokio::join!(
         in_time("agents", agents),
         in_time("language servers", language_services),
-        in_time("an index build", index)
+        in_time("an index build", index),
+        in_time("terminals", terminals)
     );
 }
 
@@ -41,7 +43,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn whatever_hangs_the_server_stops_within_five_seconds() {
         let started = Instant::now();
-        all(pending::<()>(), pending::<()>(), pending::<()>()).await;
+        all(pending::<()>(), pending::<()>(), pending::<()>(), pending::<()>()).await;
         let stopped = started.elapsed() + limits::DRAIN + THREADS;
         assert!(stopped < Duration::from_secs(5), "{stopped:?}");
     }
@@ -53,7 +55,7 @@ mod tests {
             sleep(LIMIT - Duration::from_millis(1)).await;
             ended.store(true, Ordering::SeqCst);
         };
-        all(pending::<()>(), slow, ready(())).await;
+        all(pending::<()>(), slow, ready(()), pending::<()>()).await;
         assert!(ended.load(Ordering::SeqCst));
     }
 }

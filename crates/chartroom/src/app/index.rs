@@ -61,6 +61,11 @@ fn open(
         git,
         parser: Arc::new(parser(data, gate)?),
     };
+    #[cfg(feature = "milvus")]
+    if let Some(store) = super::team::store(&settings).context("opening the team's index")? {
+        let embedder = Arc::from(chartroom_search::embed::from_config(&settings.config.embedding)?);
+        return IndexService::with_parts(settings, store, embedder).context("opening the code index");
+    }
     IndexService::open(settings).context("opening the code index")
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chartroom_checkpoints::{CheckpointError, Kind, Records, Words};
+use chartroom_checkpoints::{CheckpointError, Kind, Records, Sight, Words};
 use chartroom_sessions::{TurnPlace, TurnWatch};
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use futures_util::future::BoxFuture;
@@ -100,6 +100,7 @@ impl Recorder {
 /// Does what waits, all of it with one look at the files: a record that somebody waits for is of now, whoever else waits.
 async fn work(gate: SpawnGate, folder: PathBuf, mut queue: mpsc::UnboundedReceiver<Job>) {
     let mut is_told = false;
+    let sight = Sight::default();
     let mut jobs = Vec::new();
     while queue.recv_many(&mut jobs, AT_ONCE).await > 0 {
         let looks = jobs.iter().any(|job| matches!(job, Job::Look));
@@ -113,8 +114,8 @@ async fn work(gate: SpawnGate, folder: PathBuf, mut queue: mpsc::UnboundedReceiv
             }
         }
         let done = match (records.is_empty(), looks) {
-            (false, _) => make(&gate, &folder, &records).await,
-            (true, true) => look(&gate, &folder).await,
+            (false, _) => make(&gate, &folder, &sight, &records).await,
+            (true, true) => look(&gate, &folder, &sight).await,
             (true, false) => continue,
         };
         match done {
@@ -128,20 +129,21 @@ async fn work(gate: SpawnGate, folder: PathBuf, mut queue: mpsc::UnboundedReceiv
     }
 }
 
-async fn look(gate: &SpawnGate, folder: &Path) -> Result<(), CheckpointError> {
-    records(gate, folder).await?.look().await
+async fn look(gate: &SpawnGate, folder: &Path, sight: &Sight) -> Result<(), CheckpointError> {
+    records(gate, folder).await?.seen_by(sight).look().await
 }
 
 async fn make(
     gate: &SpawnGate,
     folder: &Path,
+    sight: &Sight,
     turns: &[(Words, oneshot::Sender<()>)],
 ) -> Result<(), CheckpointError> {
     let words = || {
         let late = |words: &Words, done: &oneshot::Sender<()>| words.kind == Kind::Before && done.is_closed();
         turns.iter().map(|(words, done)| Words { late: late(words, done), ..words.clone() }).collect()
     };
-    records(gate, folder).await?.make_all(words).await.map(drop)
+    records(gate, folder).await?.seen_by(sight).make_all(words).await.map(drop)
 }
 
 async fn records(gate: &SpawnGate, folder: &Path) -> Result<Records, CheckpointError> {

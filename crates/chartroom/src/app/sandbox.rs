@@ -84,7 +84,7 @@ fn mode(word: SandboxWord) -> SandboxMode {
     }
 }
 
-fn expanded(path: &str, home: Option<&Path>) -> PathBuf {
+pub(super) fn expanded(path: &str, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),

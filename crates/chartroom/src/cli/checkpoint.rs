@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use chartroom_checkpoints::{Checkpoint, CheckpointError, Records, Scope, Wanted, Words};
+use chartroom_checkpoints::{Checkpoint, CheckpointError, Detail, Records, Scope, Wanted, Words};
 use chartroom_protocol::changes::{Changes, FileStatus, Restored};
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use serde::Serialize;
@@ -120,7 +120,7 @@ pub(super) fn changes(args: &ChangesArgs) -> Result<Outcome, Failure> {
     };
     with_gate(async |gate| {
         let store = open(gate, args.dir.as_deref()).await?;
-        let changes = store.changes(&scope, args.patch).await.map_err(failure)?;
+        let changes = store.changes(&scope, detail(args.patch)).await.map_err(failure)?;
         print(args.json, &changes, || changes_text(&changes))?;
         Ok(Outcome::Done)
     })
@@ -177,6 +177,10 @@ fn line(checkpoint: &Checkpoint) -> String {
     format!("{}  {}  {what}\n", checkpoint.id, checkpoint.time())
 }
 
+fn detail(with_patch: bool) -> Detail {
+    if with_patch { Detail::Patch } else { Detail::Counts }
+}
+
 async fn diff(
     gate: &SpawnGate,
     (a, b): (&str, Option<&str>),
@@ -194,7 +198,7 @@ async fn diff(
         }
         None => None,
     };
-    let changes = store.diff(&base, head.as_ref(), patch).await.map_err(failure)?;
+    let changes = store.diff(&base, head.as_ref(), detail(patch)).await.map_err(failure)?;
     print(json, &changes, || changes_text(&changes))?;
     Ok(Outcome::Done)
 }
@@ -242,7 +246,9 @@ pub(super) fn restored_text(restored: &Restored, dry_run: bool) -> String {
         }
     }
     for path in &restored.conflicts {
-        text.push_str(&format!("left alone, changed since by somebody else: {path} (--force replaces it)\n"));
+        text.push_str(&format!(
+            "left alone, changed since by somebody else or in no record: {path} (--force replaces what is recorded)\n"
+        ));
     }
     if let Some(undo) = &restored.undo {
         text.push_str(&format!("to undo this: chartroom checkpoint restore {undo} --force\n"));

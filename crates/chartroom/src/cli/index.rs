@@ -29,8 +29,8 @@ enum Action {
     Create(Create),
     /// Build its index anew beside the old one
     Reindex(Reindex),
-    /// Bring it up to date
-    Sync(Target),
+    /// Bring it up to date, and share it if this machine shares it
+    Sync(SyncArgs),
     /// Say what state it is in
     Status(Status),
     /// Remove the index (never the folder)
@@ -39,6 +39,10 @@ enum Action {
     Repair(Target),
     /// Measure how well search finds the files that a fix changed, in a repository's own history
     Eval(super::index_eval::Args),
+    /// Share the index with the team: index or sync the folder, then send what the team does not have
+    Share(Team),
+    /// Fill the index of this folder from what the team shares, without embedding it again
+    Adopt(Team),
     /// List every tracked folder
     List(Output),
     /// Maintenance: forget folders that are gone and have no index
@@ -77,6 +81,24 @@ struct Status {
 }
 
 #[derive(Debug, clap::Args)]
+struct SyncArgs {
+    #[command(flatten)]
+    target: Target,
+    /// Sync once and end, for scripts; a sync never watches the folder afterwards
+    #[arg(long)]
+    no_watch: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct Team {
+    #[command(flatten)]
+    target: Target,
+    /// The name that the team knows it by; remembered
+    #[arg(long)]
+    name: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
 struct Target {
     /// The folder
     #[arg(default_value = ".")]
@@ -111,7 +133,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         Action::Eval(args) => return super::index_eval::run(args),
         Action::Create(args) => (ManageAction::Create, args.target, args.force, args.build),
         Action::Reindex(args) => (ManageAction::Reindex, args.target, args.force, args.build),
-        Action::Sync(target) => plain(ManageAction::Sync, target),
+        Action::Sync(SyncArgs { target, no_watch: _ }) => plain(ManageAction::Sync, target),
+        Action::Share(args) => return block_on(async { team(&open()?, &args, true).await }),
+        Action::Adopt(args) => return block_on(async { team(&open()?, &args, false).await }),
         Action::Status(args) => return block_on(async { status(&open()?, &args).await }),
         Action::Clear(target) => plain(ManageAction::Clear, target),
         Action::Repair(target) => plain(ManageAction::Repair, target),
@@ -169,6 +193,23 @@ async fn status(service: &IndexService, args: &Status) -> Result<Outcome, Failur
     }
     answer(&text)?;
     Ok(Outcome::Done)
+}
+
+/// `share` and `adopt`.
+async fn team(service: &IndexService, args: &Team, shares: bool) -> Result<Outcome, Failure> {
+    check_there(&args.target.path)?;
+    let path = std::path::absolute(&args.target.path).unwrap_or_else(|_| args.target.path.clone());
+    let Some(path) = path.to_str() else {
+        return Err(Failure::impossible(format!(
+            "{} is not valid UTF-8 and cannot be indexed",
+            path.display()
+        )));
+    };
+    let response = match shares {
+        true => service.share(path, args.name.as_deref()).await,
+        false => service.adopt(path, args.name.as_deref()).await,
+    };
+    print(&response, &args.target.output)
 }
 
 /// Opens the index for this command.

@@ -64,13 +64,18 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                  source files"
             )));
         }
-        let options = Options { ablation: args.ablation, names: args.questions, sentences: args.questions };
+        let options = Options {
+            ablation: args.ablation,
+            names: args.questions,
+            sentences: args.questions,
+            ..Options::default()
+        };
         let parser = Arc::new(parser(&data, Some(gate))?);
         let embedder = StaticWords::built_in().map_err(|error| Failure::impossible(error.to_string()))?;
         let asked = tokio::task::spawn_blocking(move || {
             let mut answers: Vec<Answer> = Vec::new();
             let mut keep = |answer: Answer| answers.push(answer);
-            eval::evaluate(&objects, &rows, parser, Arc::new(embedder), options, &mut [], &mut keep)?;
+            eval::evaluate(&objects, &rows, parser, Arc::new(embedder), &options, &mut [], &mut keep)?;
             Ok::<Vec<Answer>, EvalError>(answers)
         });
         let answers = asked

@@ -1,5 +1,6 @@
 //! `chartroom mcp`: the tools on stdio, for any MCP client.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,8 +66,14 @@ async fn last_words(handing_on: tokio::task::JoinHandle<()>) {
     }
 }
 
+/// Returns the socket, if the arguments after `mcp` are those that an agent was given and nothing else.
+pub(super) fn bridge_alone(mut args: impl Iterator<Item = OsString>) -> Option<PathBuf> {
+    let (option, socket) = (args.next()?, args.next()?);
+    (option == "--bridge" && args.next().is_none()).then(|| PathBuf::from(socket))
+}
+
 /// Nothing of ours but the socket need be in reach here.
-fn cross(socket: &Path) -> Result<Outcome, Failure> {
+pub(super) fn cross(socket: &Path) -> Result<Outcome, Failure> {
     let key = std::env::var(bridge::KEY).unwrap_or_default();
     let crossed = bridge::cross(socket, &key);
     crossed
@@ -76,4 +83,18 @@ fn cross(socket: &Path) -> Result<Outcome, Failure> {
 
 fn no_signals(error: std::io::Error) -> Failure {
     Failure::impossible(format!("the system gives no signals ({error}); end some programs"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_an_agent_was_given_is_taken_past_the_parser() {
+        let socket = |line: &str| bridge_alone(line.split_whitespace().map(OsString::from));
+        assert_eq!(socket("--bridge /run/s"), Some(PathBuf::from("/run/s")));
+        for other in ["", "--bridge", "--bridge /run/s --root .", "--root /run/s", "--help"] {
+            assert_eq!(socket(other), None, "{other}");
+        }
+    }
 }

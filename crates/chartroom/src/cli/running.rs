@@ -22,6 +22,11 @@ pub(super) fn get(data: &DataFolder, origin: &str, path: &str) -> anyhow::Result
     ask(data, origin, "GET", path, "")
 }
 
+/// Asks the running server to take something away.
+pub(super) fn delete(data: &DataFolder, origin: &str, path: &str) -> anyhow::Result<String> {
+    ask(data, origin, "DELETE", path, "")
+}
+
 fn ask(data: &DataFolder, origin: &str, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
     let token = std::fs::read_to_string(data.token_file()).context("reading the token")?;
     let host = origin.strip_prefix("http://").context("an origin begins with http://")?;
@@ -36,7 +41,11 @@ fn ask(data: &DataFolder, origin: &str, method: &str, path: &str, body: &str) ->
     let mut text = String::new();
     stream.read_to_string(&mut text).context("reading the answer")?;
     let (head, body) = text.split_once("\r\n\r\n").context("the answer has no body")?;
-    anyhow::ensure!(head.starts_with("HTTP/1.1 200"), "{}", said(head, body));
+    anyhow::ensure!(
+        ["HTTP/1.1 200", "HTTP/1.1 201"].iter().any(|ok| head.starts_with(ok)),
+        "{}",
+        said(head, body)
+    );
     anyhow::ensure!(
         !head.to_ascii_lowercase().contains("transfer-encoding: chunked"),
         "the answer comes in pieces"

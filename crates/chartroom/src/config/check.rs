@@ -349,10 +349,10 @@ mod tests {
                 config.toml:5: unknown key `index.embedding.baseURL`, did you mean `index.embedding.baseUrl`?"#]],
         );
         check_text(
-            "[index]\nstore = { provider = \"milvus\", address = \"x\" }\n",
+            "[index]\nstore = { provider = \"milvus\", tokenenv = \"x\" }\n",
             expect![[r#"
-                config.toml:2: unknown key `index.store.address`
-                config.toml:2: `index.store.provider` must be "embedded""#]],
+                config.toml:2: `index.store.address` is missing
+                config.toml:2: unknown key `index.store.tokenenv`, did you mean `index.store.tokenEnv`?"#]],
         );
     }
 

@@ -15,8 +15,8 @@ use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, R
 use utoipa_axum::router::UtoipaMethodRouter;
 
 use super::{
-    agents, devices, file, files, folders, health, index, launch, limits, lsp, metrics, openapi, oversize,
-    page, project, session, ws,
+    agents, devices, file, file_view, files, folders, git, health, index, launch, limits, lsp, metrics,
+    openapi, oversize, page, project, session, terminal, tries, worktree, ws,
 };
 use crate::app::App;
 
@@ -29,7 +29,7 @@ pub enum Kind {
     Api,
     /// An API route whose body carries images.
     Upload,
-    /// The WebSocket.
+    /// A WebSocket.
     Socket,
 }
 
@@ -58,11 +58,16 @@ pub fn table() -> Vec<Route> {
         agents::routes(),
         project::routes(),
         file::routes(),
+        file_view::routes(),
         files::routes(),
         folders::routes(),
         index::routes(),
         session::routes(),
+        worktree::routes(),
+        tries::routes(),
+        git::routes(),
         lsp::routes(),
+        terminal::routes(),
         ws::routes(),
     ];
     groups.into_iter().flatten().collect()

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::peer::Connection;
 use super::places::{Bounds, Place, Places};
 use super::{Door, limits};
-use crate::app::App;
+use crate::app::{App, adopt};
 
 /// Serves `app` on `listener` until `shutdown`, then ends every connection and every child.
 pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output = ()>) -> anyhow::Result<()> {
@@ -35,9 +35,12 @@ async fn serve(
     let door = Arc::new(Door::new(address, app.clone()));
     let (places, entrance) = Places::new(bounds);
     tracing::info!(%address, "listening");
-    let sessions = app.sessions().clone();
+    let left = app.clone();
     // Ends by itself, and with the runtime; nobody waits for what an earlier run left.
-    drop(tokio::spawn(async move { sessions.go_on().await }));
+    drop(tokio::spawn(async move {
+        adopt(&left).await;
+        left.sessions().go_on().await;
+    }));
 
     let mut shutdown = std::pin::pin!(shutdown);
     loop {

@@ -3,7 +3,9 @@
 mod answer;
 mod changes;
 mod messages;
+mod review;
 mod settings;
+mod undo;
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -33,10 +35,12 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(Kind::Api, routes!(kill)),
         Route::new(Kind::Api, routes!(delete)),
     ];
-    own.into_iter().chain(messages::routes()).chain(settings::routes()).chain(changes::routes()).collect()
+    let others =
+        [messages::routes(), settings::routes(), changes::routes(), review::routes(), undo::routes()];
+    own.into_iter().chain(others.into_iter().flatten()).collect()
 }
 
-/// Starts an agent on a new conversation. A folder that is no project yet becomes one.
+/// Starts an agent on a new conversation. A folder that is no project yet becomes one; so does the worktree that is asked for.
 #[utoipa::path(post, path = "/api/session/create", tag = "sessions", request_body = CreateSessionParams, responses(
     (status = 201, body = SessionResponse),
     (status = 400, description = "UNSUPPORTED_CLI_TYPE, INVALID_PATH", body = ErrorResponse),
@@ -50,8 +54,12 @@ pub(super) async fn create(
 ) -> Result<(StatusCode, Json<SessionResponse>), ApiError> {
     // Before anything is remembered: a wrong name must not leave a project behind.
     app.sessions().check_cli_type(&params.cli_type)?;
-    let root = CanonicalRoot::open(&params.project_dir)
+    let mut root = CanonicalRoot::open(&params.project_dir)
         .map_err(|error| ApiError::bad_request(ErrorCode::InvalidPath, format!("projectDir: {error}")))?;
+    if let Some(worktree) = &params.worktree {
+        let made = super::worktree::make(&app, &root, worktree).await?;
+        root = CanonicalRoot::open(&made.worktree.path).map_err(ApiError::internal)?;
+    }
     let project = app.projects().ensure(&root, false).await?;
     let new = NewSession {
         cli_type: params.cli_type,

@@ -4,13 +4,15 @@ mod commands;
 mod connection;
 mod events;
 mod feeds;
-mod overview;
+pub(crate) mod overview;
 mod wanted;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::{Utf8Bytes, WebSocketUpgrade};
 use axum::response::Response;
+use bytes::Bytes;
+use chartroom_sessions::Frame;
 use utoipa_axum::routes;
 
 use super::guard::Caller;
@@ -45,4 +47,21 @@ pub(super) async fn socket(
             Connection::new(app, socket, device).run().await;
             drop(place);
         })
+}
+
+/// A frame's text, which all its readers share; `None` is never seen: we wrote it.
+fn text(frame: Frame) -> Option<Utf8Bytes> {
+    struct Text(std::sync::Arc<str>);
+    impl AsRef<[u8]> for Text {
+        fn as_ref(&self) -> &[u8] {
+            self.0.as_bytes()
+        }
+    }
+    match Utf8Bytes::try_from(Bytes::from_owner(Text(frame.json))) {
+        Ok(text) => Some(text),
+        Err(error) => {
+            tracing::error!("a frame is no text: {error}");
+            None
+        }
+    }
 }

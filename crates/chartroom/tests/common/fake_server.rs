@@ -38,7 +38,12 @@ pub struct FakeServer {
 
 impl FakeServer {
     pub async fn start() -> Self {
-        let mut server = Self::without_socket().await;
+        Self::start_with(|_| {}).await
+    }
+
+    /// The same with more in the user's config.
+    pub async fn start_with(set: impl FnOnce(&mut Config)) -> Self {
+        let mut server = Self::without_socket(set).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         server.address = listener.local_addr().unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -50,11 +55,12 @@ impl FakeServer {
         server
     }
 
-    async fn without_socket() -> Self {
+    async fn without_socket(set: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (claude, codex) = (FakeProvider::new("claude-code"), FakeProvider::new("codex"));
         let mut config = Config::default();
         config.server.token = Some(TOKEN.to_owned());
+        set(&mut config);
         let data = DataFolder::open(&folder.path().join("data")).unwrap();
         let keeper = Keeper { program: env!("CARGO_BIN_EXE_chartroom").into(), args: vec!["keeper".into()] };
         let mut registry = Registry::default();
@@ -70,6 +76,10 @@ impl FakeServer {
 
     pub fn project(&self) -> String {
         self.folder.path().join("project").canonicalize().unwrap().display().to_string()
+    }
+
+    pub fn data(&self) -> std::path::PathBuf {
+        self.folder.path().join("data")
     }
 
     pub async fn project_id(&self) -> String {

@@ -14,11 +14,13 @@ use crate::catalog::{BuildStatus, CodebaseInfo, CodebaseOptions, CodebaseState, 
 use crate::core::{Core, Ended, GateFacts, Run};
 use crate::lease::Lease;
 use crate::mutex::lock;
-use crate::proof::Proof;
+use crate::proof::{self, Proof};
 use chartroom_search::embed::EmbedError;
-use chartroom_search::intake::{Batch, IntakeError, changes_of};
+use chartroom_search::intake::{Batch, IntakeError};
 use chartroom_search::scan::{self, LeftOut, ScanError, ScanOptions};
-use chartroom_search::store::{Counts, GenerationWriter, JournalEntry, Manifest, MarkerDoc, StoreError};
+use chartroom_search::store::{
+    Counts, Fingerprint, GenerationWriter, JournalEntry, Manifest, MarkerDoc, StoreError,
+};
 
 /// More than this is not indexed; the answer says so.
 const CHUNK_LIMIT: u64 = 450_000;
@@ -170,7 +172,7 @@ impl BuildJob {
             let known: Vec<&dyn GenerationWriter> = former.iter().map(|former| &**former).collect();
             let known = [&[&*writer as &dyn GenerationWriter], known.as_slice()].concat();
             let Batch { changes, unparsed, unreadable, refused, skipped: _ } =
-                changes_of(&*core.parser, &*core.embedder, Path::new(&self.root), batch, &known)?;
+                crate::team::changes_of(&core, &self.root, batch, &known)?;
             // The batches come in the order of their paths.
             self.left_out.unparsed.extend(unparsed);
             self.left_out.unreadable_files += unreadable;
@@ -215,14 +217,33 @@ impl BuildJob {
         Ok((counts, status))
     }
 
-    /// The generation that is replaced, when its vectors were made by the same model: text that is still there is not
-    /// embedded again. Without it the build only takes longer.
-    fn former(&self) -> Option<Box<dyn GenerationWriter>> {
-        if self.core.embedder.dimension() == 0 || self.core.proof(&self.root).proof != Proof::Valid {
+    /// The generation that is replaced, and of a linked worktree its repository's: where the vectors were made by the same
+    /// model, text that is there is not embedded again. Without them the build only takes longer.
+    fn former(&self) -> Vec<Box<dyn GenerationWriter>> {
+        let main = super::worktree::main_of(Path::new(&self.root));
+        let main = main.and_then(|main| main.into_os_string().into_string().ok());
+        let roots = [Some(self.root.clone()), main];
+        roots.into_iter().flatten().filter_map(|root| self.proven(&root)).collect()
+    }
+
+    /// Opens a generation to be asked for its vectors. That of another root is its own lease's to write: nothing is.
+    fn proven(&self, root: &str) -> Option<Box<dyn GenerationWriter>> {
+        let checked = match self.core.store.team() {
+            // Its own: the team's may be out of reach.
+            Some(team) => proof::check(team.own_marker(root), root, &self.core.fingerprint),
+            None => self.core.proof(root),
+        };
+        let made_alike = checked.marker.is_some_and(|marker| {
+            // Another store holds the same vectors.
+            let ours = &self.core.fingerprint;
+            let store = ours.vector_store_provider.clone();
+            Fingerprint { vector_store_provider: store, ..marker.fingerprint } == *ours
+        });
+        if self.core.embedder.dimension() == 0 || !made_alike {
             return None;
         }
-        self.core.store.open_writer(&self.root).unwrap_or_else(|error| {
-            tracing::debug!(root = self.root, %error, "no vectors are taken over");
+        self.core.store.open_writer(root).unwrap_or_else(|error| {
+            tracing::debug!(root, %error, "no vectors are taken over");
             None
         })
     }

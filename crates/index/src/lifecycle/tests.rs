@@ -266,6 +266,35 @@ fn a_rebuild_embeds_only_text_that_is_new_unless_the_model_is() {
 }
 
 #[test]
+fn the_index_of_a_worktree_embeds_only_what_differs_from_its_repository() {
+    let bench = Bench::indexed();
+    let embedded = || bench.embedded.swap(0, std::sync::atomic::Ordering::SeqCst);
+    assert_eq!(embedded(), 2);
+    // As git makes it: two notes that lead to each other.
+    let worktree = bench.project.parent().unwrap().join("worktree");
+    let git_dir = bench.project.join(".git/worktrees/worktree");
+    std::fs::create_dir_all(&git_dir).unwrap();
+    std::fs::create_dir(&worktree).unwrap();
+    std::fs::write(git_dir.join("commondir"), "../..\n").unwrap();
+    std::fs::write(worktree.join(".git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
+    for name in ["a.rs", "b.rs"] {
+        std::fs::copy(bench.project.join(name), worktree.join(name)).unwrap();
+    }
+    std::fs::write(worktree.join("c.rs"), "fn delta() {}\n").unwrap();
+    let create = ManageIndexParams::new(ManageAction::Create, worktree.to_str().unwrap());
+    assert_eq!(bench.manage_with(create, Ok(&[])).status, IndexStatus::Ok);
+    assert_eq!(embedded(), 1, "only delta is new");
+    // A folder that is no worktree of it has its own.
+    let other = bench.project.parent().unwrap().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::copy(bench.project.join("b.rs"), other.join("b.rs")).unwrap();
+    std::fs::write(other.join(".git"), "gitdir: /nowhere\n").unwrap();
+    let create = ManageIndexParams::new(ManageAction::Create, other.to_str().unwrap());
+    assert_eq!(bench.manage_with(create, Ok(&[])).status, IndexStatus::Ok);
+    assert_eq!(embedded(), 1);
+}
+
+#[test]
 fn repair_proves_before_it_writes() {
     let bench = Bench::new();
     let response = bench.manage(ManageAction::Repair);

@@ -17,7 +17,7 @@ use crate::core::Core;
 use crate::freshness::Seen;
 use crate::lease::{Lease, LeaseError};
 use crate::mutex::lock;
-use chartroom_search::intake::{Batch, changes_of};
+use chartroom_search::intake::Batch;
 use chartroom_search::scan::{self, LeftOut, Scan, ScanOptions, ScannedFile};
 use chartroom_search::store::{FileChange, GenerationWriter, JournalEntry};
 
@@ -98,7 +98,7 @@ pub(super) fn sync(
     let mut unparsed = still_unparsed(known, &changed, &scan.removed);
     let (mut skipped, mut not_taken) = (0, scan.skipped);
     for files in changed.chunks(BATCH_FILES) {
-        let batch = changes_of(&*core.parser, &*core.embedder, Path::new(root), files, &[&*writer])
+        let batch = crate::team::changes_of(core, root, files, &[&*writer])
             .map_err(|error| failed(error.to_string()))?;
         let Batch { changes, skipped: left_out, unparsed: more, refused, unreadable: _ } = batch;
         not_taken.extend(refused);

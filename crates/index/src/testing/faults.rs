@@ -255,6 +255,10 @@ impl GenerationReader for FaultyReader {
         self.1.gate()?;
         self.0.chunks_in(rel_path)
     }
+    fn record(&self, rel_path: &str) -> Result<Option<FileRecord>, StoreError> {
+        self.1.gate()?;
+        self.0.record(rel_path)
+    }
     fn symbols_in(&self, rel_path: &str) -> Result<Vec<Symbol>, StoreError> {
         self.1.gate()?;
         self.0.symbols_in(rel_path)

@@ -316,6 +316,10 @@ impl GenerationReader for Handle {
         Ok(all.into_iter().map(|chunk| StoredChunk { chunk, indexed_at_ms: 0 }).collect())
     }
 
+    fn record(&self, rel_path: &str) -> Result<Option<FileRecord>, StoreError> {
+        self.with(|generation| generation.files.get(rel_path).cloned())
+    }
+
     fn symbols_in(&self, rel_path: &str) -> Result<Vec<Symbol>, StoreError> {
         self.all(|file| if file.rel_path == rel_path { file.symbols.clone() } else { Vec::new() })
     }

@@ -1,11 +1,12 @@
 //! A store that counts no words: the tests of the state have their own search.
 
+use std::sync::LazyLock;
+
 use chartroom_search::store::{LexicalField, StoreError, WordCounts, WordTable};
 
 pub(crate) struct NoWords;
 
-static EMPTY: WordTable =
-    WordTable { paths: Vec::new(), kinds: Vec::new(), names: Vec::new(), chunks: Vec::new() };
+static EMPTY: LazyLock<WordTable> = LazyLock::new(WordTable::default);
 
 impl WordCounts for NoWords {
     fn table(&self) -> &WordTable {

@@ -205,7 +205,7 @@ pub(super) fn outline_symbol(symbol: Symbol) -> OutlineSymbol {
         }),
         symbol_id: symbol.symbol_id,
         symbol_label: symbol.label,
-        kind: symbol.kind,
+        kind: symbol.kind.as_str().to_owned(),
         span,
     }
 }

@@ -17,7 +17,7 @@ use crate::sync::{self, Purpose, SEARCH_THRESHOLD_MS};
 use chartroom_search::bundle;
 use chartroom_search::embed::Embedder;
 use chartroom_search::rank;
-use chartroom_search::request::SearchRequest;
+use chartroom_search::request::{SearchRequest, SearchWarning};
 
 /// A longer query is cut by nobody's intention; it is refused.
 const MAX_QUERY_CHARS: usize = 20_000;
@@ -68,7 +68,8 @@ pub(crate) fn search(
         }
     };
     let root = resolved.root.clone().unwrap_or_default();
-    let freshness = sync::ensure_freshness(core, &root, SEARCH_THRESHOLD_MS, Purpose::Passive).decision;
+    let mut freshness = sync::ensure_freshness(core, &root, SEARCH_THRESHOLD_MS, Purpose::Passive).decision;
+    freshness.team = crate::team::overlay(core, &root);
     tell_staleness(&freshness, &mut response.warnings);
     if freshness.mode == FreshnessMode::SkippedIndexing {
         hints.indexing = resolved.progress.clone();
@@ -124,7 +125,8 @@ fn answer(
         let made = bundle::bundle(&*reader, &response.results, &request.query, outcome.lead, budget);
         response.bundle = Some(made.map_err(|error| failed(&error))?);
     }
-    response.warnings.extend(outcome.warnings.iter().map(|text| warning(text)));
+    let told = |warning: &SearchWarning| Warning::new(warning.code(), warning.message());
+    response.warnings.extend(outcome.warnings.iter().map(told));
     response.warnings.sort_by(|a, b| (&a.code, &a.message).cmp(&(&b.code, &b.message)));
     hints.noise_mitigation = outcome.noise_mitigation;
     hints.debug_search = outcome.debug;
@@ -134,12 +136,6 @@ fn answer(
 /// An embedder without vectors, or with a fixed one for each word, which has a nearest chunk for whatever is typed.
 fn only_knows_words(embedder: &dyn Embedder) -> bool {
     embedder.dimension() == 0 || embedder.provider() == "static"
-}
-
-/// `CODE - text`, or a bare code.
-fn warning(text: &str) -> Warning {
-    let (code, message) = text.split_once(" - ").unwrap_or((text, text));
-    Warning::new(code, message)
 }
 
 fn tell_staleness(freshness: &FreshnessDecision, warnings: &mut Vec<Warning>) {

@@ -25,6 +25,9 @@ const CHECK_BEGINS: Duration = Duration::from_millis(1_500);
 /// rust-analyzer waits for 50 ms whether more is saved before it begins a check: a sooner one is of an earlier save.
 const CHECK_TAKES_UP: Duration = Duration::from_millis(40);
 
+/// No check of a compiler is so quick: one that ends sooner was called off for the next one, which has yet to begin.
+const CALLED_OFF: Duration = Duration::from_millis(20);
+
 /// A file that was just sent to a server: what has to be newer than this to count.
 #[derive(Debug, Clone)]
 pub(crate) struct Touch {
@@ -126,7 +129,7 @@ fn checked(state: &State, touch: &Touch, now: Instant) -> Step {
     let push = state.results.get(&touch.file).and_then(|results| results.push.as_ref());
     match state.check_ended {
         // Errors of the check before are taken back when the new one has ended, on a busy machine a while later.
-        Some(ended) if has_check_begun(state, touch) => {
+        Some(ended) if has_check_begun(state, touch) && !was_called_off(state, ended) => {
             let is_old = |push: &&Pushed| !push.findings.is_empty() && Some(push.at) < state.check_began;
             at(ended + if push.filter(is_old).is_some() { QUIET } else { DEBOUNCE }, now)
         }
@@ -139,6 +142,11 @@ fn checked(state: &State, touch: &Touch, now: Instant) -> Step {
 fn has_check_begun(state: &State, touch: &Touch) -> bool {
     state.n_checks_begun > touch.n_checks
         && state.check_began.is_some_and(|began| began >= touch.at + CHECK_TAKES_UP)
+}
+
+/// Tells whether the check that ended last was broken off by a later save.
+fn was_called_off(state: &State, ended: Instant) -> bool {
+    state.check_began.is_some_and(|began| ended.saturating_duration_since(began) < CALLED_OFF)
 }
 
 fn at(time: Instant, now: Instant) -> Step {

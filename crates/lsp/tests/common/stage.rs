@@ -40,14 +40,24 @@ impl Stage {
 
     /// A project that is not trusted yet.
     pub(crate) fn untrusted(fixture: &str, modules: &[&str], config: &str) -> Self {
-        let project = Project::new(fixture);
-        for set in modules {
-            // Real folders with links in them: several sets can be laid over each other, and a project's own
-            // `node_modules/.bin` is found.
-            link_all(&npm_set(set), &project.path("node_modules"));
-        }
+        let project = project_with(fixture, modules);
         let root = project.root().to_owned();
         Self::over(project, &root, config)
+    }
+
+    /// For a server that wants a folder among the user's settings, which its sandbox does not let it make: here it is
+    /// there, as it is for a user who ran the same tools before, whatever the machine's own home has.
+    pub(crate) fn with_settings_folder(fixture: &str, modules: &[&str], name: &str) -> Self {
+        let project = project_with(fixture, modules);
+        let root = project.root().to_owned();
+        let data = tempfile::tempdir().unwrap();
+        let scratch = data.path().join("scratch");
+        let settings = scratch.join("settings");
+        std::fs::create_dir_all(settings.join(name)).unwrap();
+        let variables = [("TMPDIR", scratch), ("XDG_CONFIG_HOME", settings)];
+        let stage = Self::placed(project, &root, "{}", (data, &variables));
+        stage.be_trusted();
+        stage
     }
 
     pub(crate) fn be_trusted(&self) {
@@ -199,6 +209,16 @@ pub(crate) fn npm_set(set: &str) -> PathBuf {
     let from = test_tools::dir().join(set).join("node_modules");
     assert!(from.is_dir(), "run `cargo xtask tools` to install {}", from.display());
     from
+}
+
+fn project_with(fixture: &str, modules: &[&str]) -> Project {
+    let project = Project::new(fixture);
+    for set in modules {
+        // Real folders with links in them: several sets can be laid over each other, and a project's own
+        // `node_modules/.bin` is found.
+        link_all(&npm_set(set), &project.path("node_modules"));
+    }
+    project
 }
 
 fn link_all(from: &Path, to: &Path) {

@@ -44,6 +44,23 @@ pub enum StoreConfig {
     /// SQLite below the data folder.
     #[default]
     Embedded,
+    /// The same, and shared with a team through Milvus or Zilliz Cloud where `chartroom index share` or `adopt` says so.
+    Milvus {
+        /// `http://host:19530` or `https://….zillizcloud.com`.
+        address: String,
+        /// The environment variable that holds the token (`user:password` or an API key); none for an open server.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token_env: Option<String>,
+        /// The database; the server's default when none is named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        database: Option<String>,
+        /// Certificates to trust instead of the system's, PEM.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ca_file: Option<String>,
+        /// How long a machine that shares may be silent before another takes over; 30 when not said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lease_seconds: Option<u32>,
+    },
 }
 
 /// Whether indexed folders are watched for changes.

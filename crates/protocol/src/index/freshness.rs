@@ -123,6 +123,26 @@ pub struct FreshnessDecision {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub fallback_stats: Option<SyncStats>,
+    /// What a team shares of this codebase, and how this folder differs from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub team: Option<TeamOverlay>,
+}
+
+/// An answer is always of this folder; this says how much of it is not in what the team shares.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
+)]
+#[serde(rename_all = "camelCase")]
+pub struct TeamOverlay {
+    /// The name of the shared index.
+    pub project: String,
+    /// The generation of it that this folder was compared with.
+    pub generation: u64,
+    /// When that one was completed, ISO 8601 UTC.
+    pub completed_at: String,
+    /// Files that are new, other or gone in this folder.
+    pub overlaid_files: u64,
 }
 
 impl FreshnessDecision {
@@ -143,6 +163,7 @@ impl FreshnessDecision {
             error_message: None,
             fallback_sync_executed: None,
             fallback_stats: None,
+            team: None,
         }
     }
 }

@@ -101,6 +101,10 @@ impl Provider for AcpProvider {
         self.config.command.agent()
     }
 
+    fn tells_turns_by_words(&self) -> bool {
+        true
+    }
+
     async fn create_session(&self, options: CreateOptions) -> Result<ProviderSession, ProviderError> {
         let (model, mode) = (options.model.as_deref(), options.mode.as_deref());
         self.start(&options.project_dir, Beginning::New, model, mode).await

@@ -66,7 +66,7 @@ pub fn plain_ranking(
             Plain::Chunks => table.chunks[document as usize].file,
         };
         if let Some(path) = file.and_then(|file| table.paths.get(file as usize)) {
-            let known = best.entry(path).or_default();
+            let known = best.entry(&**path).or_default();
             *known = known.max(score);
         }
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::paths::is_searched;
 use crate::store::{GenerationReader, StoreError, Symbol};
 
@@ -11,7 +13,7 @@ const MIN_NAME: usize = 5;
 const WORDS: std::ops::RangeInclusive<usize> = 5..=24;
 
 /// A question with the file that answers it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
     /// What is asked.
     pub text: String,

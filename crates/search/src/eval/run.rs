@@ -1,7 +1,7 @@
 //! Asking every row of every system.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,23 +10,21 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::beside::{Plain, plain_ranking};
-use super::questions::{Question, names, sentences, without_lines};
+use super::questions::{Question, names};
 use super::rows::{Leak, Row};
-use super::tree::{Tree, TreeError};
-use crate::chunk::{FileMeta, indexable};
+use super::stages::{Stage, Stages};
+use super::tree::TreeError;
 use crate::embed::{Embedder, NoEmbedder};
 use crate::history::{History, HistoryWords};
 use crate::parser::Parser;
 use crate::paths::is_searched;
 use crate::rank::{self, Channel};
 use crate::request::{SearchError, SearchRequest};
-use crate::store::{GenerationReader, StoreError};
+use crate::store::StoreError;
 use crate::symbols::Language;
 
 /// Files that an answer is looked at.
 const DEPTH: usize = 20;
-/// Contents asked for at once.
-const BATCH: usize = 200;
 
 /// Ours, as the tool asks it.
 pub const OURS: &str = "chartroom";
@@ -101,7 +99,7 @@ pub enum EvalError {
 }
 
 /// What is asked besides the rows' texts.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Ask ours without each channel too.
     pub ablation: bool,
@@ -109,6 +107,8 @@ pub struct Options {
     pub names: usize,
     /// So many sentences a repository.
     pub sentences: usize,
+    /// Where indexes are kept for the next run; whoever changes what is indexed removes the folder.
+    pub keep: Option<PathBuf>,
 }
 
 /// Another program that is asked in the same tree.
@@ -125,102 +125,53 @@ pub fn evaluate(
     rows: &[Row],
     parser: Arc<dyn Parser>,
     embedder: Arc<dyn Embedder>,
-    options: Options,
+    options: &Options,
     others: &mut [Box<dyn Beside>],
     each: &mut dyn FnMut(Answer),
 ) -> Result<(), EvalError> {
-    let folder = tempfile::tempdir().map_err(|error| EvalError::Tree(error.into()))?;
-    let mut tree = Tree::below(folder.path(), parser, Arc::clone(&embedder))?;
+    let mut stages =
+        Stages::new(objects, parser, Arc::clone(&embedder), options.keep.as_deref(), !others.is_empty());
     for (at, row) in rows.iter().enumerate() {
-        move_tree(objects, &mut tree, &row.base_commit)?;
-        let history = objects.log(&row.base_commit).map_err(EvalError::Objects)?;
-        let history = Arc::new(HistoryWords::of(&History::read(&row.base_commit, &history)));
+        let stage = stages.at(row)?;
+        let history = Arc::new(HistoryWords::of(&History::read(&row.base_commit, &stage.log)));
         let mut asker = Asker {
             row,
             embedder: &*embedder,
-            options,
+            ablation: options.ablation,
             history: Some(history),
             others: &mut *others,
             each: &mut *each,
         };
-        let reader = tree.reader()?;
-        asker.ask(&*reader, tree.folder(), Kind::Issue, &row.text, &row.gold)?;
-        asker.ask(&*reader, tree.folder(), Kind::Title, row.title(), &row.gold)?;
+        asker.ask(&stage, Kind::Issue, &row.text, &row.gold)?;
+        asker.ask(&stage, Kind::Title, row.title(), &row.gold)?;
         if at == 0 {
-            for question in names(&*reader, options.names)? {
-                asker.ask(
-                    &*reader,
-                    tree.folder(),
-                    Kind::Symbol,
-                    &question.text,
-                    std::slice::from_ref(&question.file),
-                )?;
+            for Question { text, file, .. } in names(&*stage.reader, options.names)? {
+                asker.ask(&stage, Kind::Symbol, &text, &[file])?;
             }
-            let read = |path: &str| std::fs::read_to_string(tree.folder().join(path)).ok();
-            let questions = sentences(&*reader, options.sentences, read)?;
-            drop(reader);
-            take_out(&mut tree, &questions)?;
-            let reader = tree.reader()?;
-            for question in &questions {
-                asker.ask(
-                    &*reader,
-                    tree.folder(),
-                    Kind::Phrase,
-                    &question.text,
-                    std::slice::from_ref(&question.file),
-                )?;
+            drop(stage);
+            if options.sentences > 0 {
+                let (questions, stage) = stages.sentences(row, options.sentences)?;
+                for Question { text, file, .. } in questions {
+                    asker.ask(&stage, Kind::Phrase, &text, &[file])?;
+                }
             }
         }
     }
     Ok(())
 }
 
-/// Moves the tree to a commit.
-fn move_tree(objects: &dyn Objects, tree: &mut Tree, commit: &str) -> Result<(), EvalError> {
-    let mut wanted = objects.tree(commit).map_err(EvalError::Objects)?;
-    wanted.retain(|path, _| {
-        path.ends_with(".gitignore")
-            || indexable(Path::new(path), FileMeta { size: 1, custom: false }, &[]).is_ok()
-    });
-    let mut contents = BTreeMap::new();
-    for missing in tree.missing(&wanted).chunks(BATCH) {
-        let names: Vec<&str> = missing.iter().map(|(_, name)| *name).collect();
-        let found = objects.contents(&names).map_err(EvalError::Objects)?;
-        for ((path, _), content) in missing.iter().zip(found) {
-            contents.extend(content.map(|content| ((*path).to_owned(), content)));
-        }
-    }
-    Ok(tree.move_to(&wanted, &contents)?)
-}
-
-/// Takes the comments that are asked with out of the files and of the index.
-fn take_out(tree: &mut Tree, questions: &[Question]) -> Result<(), EvalError> {
-    let folder = tree.folder().to_owned();
-    let changed = questions.iter().filter_map(|question| {
-        let text = std::fs::read_to_string(folder.join(&question.file)).ok()?;
-        Some((question.file.clone(), without_lines(&text, question.lines).into_bytes()))
-    });
-    Ok(tree.replace(changed.collect())?)
-}
-
 struct Asker<'a> {
     row: &'a Row,
     embedder: &'a dyn Embedder,
-    options: Options,
+    ablation: bool,
     history: Option<Arc<HistoryWords>>,
     others: &'a mut [Box<dyn Beside>],
     each: &'a mut dyn FnMut(Answer),
 }
 
 impl Asker<'_> {
-    fn ask(
-        &mut self,
-        reader: &dyn GenerationReader,
-        tree: &Path,
-        kind: Kind,
-        query: &str,
-        gold: &[String],
-    ) -> Result<(), EvalError> {
+    fn ask(&mut self, stage: &Stage, kind: Kind, query: &str, gold: &[String]) -> Result<(), EvalError> {
+        let reader = &*stage.reader;
         let of_rows = matches!(kind, Kind::Issue | Kind::Title);
         let language = match gold.first().and_then(|path| Language::of(Path::new(path))) {
             Some(language) if !of_rows || self.row.language.is_empty() => language.name().to_owned(),
@@ -257,13 +208,14 @@ impl Asker<'_> {
             let files = plain_ranking(&*counts, query, is_searched, plain, DEPTH)?;
             (self.each)(answer(name, files, began.elapsed().as_secs_f64() * 1000.0, None));
         }
-        if self.options.ablation && of_rows {
+        if self.ablation && of_rows {
             let ranked = rank::rankings_without(reader, &request, &Channel::ALL, DEPTH)?;
             for (channel, files) in Channel::ALL.iter().zip(ranked) {
                 (self.each)(answer(&format!("without {}", channel.name()), files, 0.0, None));
             }
         }
         for other in &mut *self.others {
+            let Some(tree) = &stage.folder else { continue };
             let began = Instant::now();
             if let Some(files) = other.ask(tree, query) {
                 let files = files.into_iter().filter(|file| is_searched(file)).take(DEPTH).collect();

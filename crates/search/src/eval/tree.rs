@@ -41,6 +41,8 @@ const BATCH: usize = 256;
 /// A folder and its index below a temporary folder.
 pub struct Tree {
     folder: PathBuf,
+    /// Where the index is.
+    data: PathBuf,
     store: SqliteStore,
     parser: Arc<dyn Parser>,
     embedder: Arc<dyn Embedder>,
@@ -57,8 +59,9 @@ impl Tree {
     ) -> Result<Self, TreeError> {
         let tree = folder.join("tree");
         fs::create_dir_all(&tree)?;
-        let store = SqliteStore::open(&folder.join("data"))?;
-        Ok(Self { folder: tree, store, parser, embedder, files: BTreeMap::new() })
+        let data = folder.join("data");
+        let store = SqliteStore::open(&data)?;
+        Ok(Self { folder: tree, data, store, parser, embedder, files: BTreeMap::new() })
     }
 
     /// Where its files are.
@@ -119,7 +122,13 @@ impl Tree {
         self.store.open_reader(&self.key())?.ok_or(TreeError::NoIndex)
     }
 
-    fn key(&self) -> String {
+    /// Where the index is.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// What the store knows the index by.
+    pub fn key(&self) -> String {
         self.folder.to_string_lossy().into_owned()
     }
 

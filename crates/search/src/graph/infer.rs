@@ -5,11 +5,12 @@
 
 use std::rc::Rc;
 
+use super::Binding;
 use super::lookup::Lookup;
 use super::names::{Named, Site, Wanted, is_type, last, scope};
 use super::project::{Family, Place};
-use super::{Binding, types};
 use crate::store::Symbol;
+use crate::symbols::SymbolKind;
 use crate::symbols::chain::{self, Step};
 
 /// How a value holds its type.
@@ -42,7 +43,7 @@ pub(super) enum Value {
 /// A value and how sure it is.
 pub(super) type Inferred = (Value, f32);
 
-const UNKNOWN: Inferred = (Value::Unknown, 0.0);
+pub(super) const UNKNOWN: Inferred = (Value::Unknown, 0.0);
 
 impl Lookup<'_> {
     /// What a chain is at a site.
@@ -122,36 +123,8 @@ impl Lookup<'_> {
         (best.map_or(UNKNOWN, |place| (Value::Module(place, module), 0.95)), taken.max(1))
     }
 
-    /// The type that a site's method belongs to.
-    pub(super) fn own_type(&self, site: &Site) -> Option<Rc<Symbol>> {
-        let file = &site.file;
-        for at in file.around(site.from) {
-            let symbol = &file.symbols[at as usize];
-            if is_type(symbol) && symbol.kind != "impl" {
-                return Some(Rc::clone(symbol));
-            }
-            if matches!(symbol.kind.as_str(), "method" | "constructor") || symbol.kind == "impl" {
-                let owner =
-                    if symbol.kind == "impl" { self.impl_type(symbol) } else { self.owner_type(symbol) };
-                if owner.is_some() {
-                    return owner;
-                }
-            }
-        }
-        None
-    }
-
-    fn impl_type(&self, of: &Symbol) -> Option<Rc<Symbol>> {
-        let file = self.file(&of.rel_path)?;
-        let site = Site { file, from: None, line: of.start_line, depth: 1 };
-        match self.find(&site, last(&of.qualified_name), Wanted::Type) {
-            Named::Known(types, _) => types.into_iter().next(),
-            _ => None,
-        }
-    }
-
     /// What a name stands for in its scope.
-    fn name_value(&self, site: &Site, name: &str) -> Inferred {
+    pub(super) fn name_value(&self, site: &Site, name: &str) -> Inferred {
         let file = &site.file;
         if matches!(name, "self" | "this" | "Self" | "cls" | "static" | "@")
             && let Some(own) = self.own_type(site)
@@ -190,7 +163,9 @@ impl Lookup<'_> {
                 None => self.imported_value(site, name),
             },
             // A constant stands for what it was made of.
-            Named::Known(symbols, sure) if symbols.iter().all(|symbol| symbol.kind == "constant") => {
+            Named::Known(symbols, sure)
+                if symbols.iter().all(|symbol| symbol.kind == SymbolKind::Constant) =>
+            {
                 self.constant(site, &symbols, sure)
             }
             other => as_value(other),
@@ -198,7 +173,7 @@ impl Lookup<'_> {
     }
 
     /// The binding of a name that is seen at a site.
-    fn bound<'f>(&self, site: &'f Site, name: &str) -> Option<(&'f Binding, Option<u32>)> {
+    pub(super) fn bound<'f>(&self, site: &'f Site, name: &str) -> Option<(&'f Binding, Option<u32>)> {
         let file = &site.file;
         let bindings = || file.facts.bindings.iter().filter(|binding| binding.name == name);
         for at in file.around(site.from) {
@@ -222,110 +197,22 @@ impl Lookup<'_> {
         self.bound(site, name).is_some_and(|(_, scope)| scope.is_some())
     }
 
-    fn bound_value(&self, site: &Site, binding: &Binding, owner: Option<u32>) -> Inferred {
+    pub(super) fn bound_value(&self, site: &Site, binding: &Binding, owner: Option<u32>) -> Inferred {
         // Evaluated where it is written, just before its own line: `x = x.next()` means another x.
         let line = binding.line.saturating_sub(u32::from(binding.value.starts_with('=')));
         let at = Site { from: owner, line, ..site.clone() };
         self.declared(&at, &binding.value)
     }
 
-    /// A type as written, or a chain.
-    fn declared(&self, site: &Site, value: &str) -> Inferred {
-        let Some(site) = site.deeper() else { return UNKNOWN };
-        if let Some(made) = value.strip_prefix('=') {
-            return if made.is_empty() { UNKNOWN } else { self.value_of(&site, made) };
-        }
-        let written = types::read(value);
-        let mut outside = false;
-        for (names, hold) in [(&written.is, Hold::Is), (&written.holds, Hold::Holds)] {
-            let mut found = Vec::new();
-            let mut least = 1.0f32;
-            for name in names {
-                match self.type_named(&site, name) {
-                    (Value::Instance(types, _), sure) => {
-                        found.extend(types);
-                        least = least.min(sure);
-                    }
-                    (Value::Outside, _) => outside = true,
-                    _ => {}
-                }
-            }
-            if !found.is_empty() {
-                return (Value::Instance(found, hold), least);
-            }
-        }
-        if outside { (Value::Outside, 0.0) } else { UNKNOWN }
-    }
-
-    fn type_named(&self, site: &Site, path: &str) -> Inferred {
-        let (qualifier, name) = match path.rsplit_once('.') {
-            Some((qualifier, name)) => (Some(qualifier), name),
-            None => (None, path),
-        };
-        if name == "Self" || name == "self" || name == "static" {
-            return self.own_type(site).map_or(UNKNOWN, |own| (Value::Instance(vec![own], Hold::Is), 0.96));
-        }
-        // A type parameter is what it is bound by.
-        if qualifier.is_none()
-            && site.file.family == Family::Rust
-            && name.len() <= 3
-            && let Some((binding, owner)) = self.bound(site, name)
-        {
-            return self.bound_value(site, binding, owner);
-        }
-        if qualifier.is_none() && site.file.family == Family::Rust && name.len() <= 3 {
-            // The parameter of the type around, or of one of its `impl`s.
-            let file = &site.file;
-            let own = self.own_type(site);
-            let is_own = |binding: &&Binding| {
-                let of = file.at(binding.scope);
-                binding.name == name
-                    && of.is_some_and(|of| {
-                        own.as_ref().is_some_and(|own| of.qualified_name == own.qualified_name)
-                    })
-            };
-            if let Some(binding) = file.facts.bindings.iter().find(is_own) {
-                return self.bound_value(site, binding, None);
-            }
-        }
-        match self.find_type(site, qualifier, name) {
-            Named::Known(types, sure) => {
-                let types: Vec<Rc<Symbol>> =
-                    types.into_iter().filter(|symbol| is_type(symbol) || symbol.kind == "type").collect();
-                if types.is_empty() { UNKNOWN } else { (Value::Instance(types, Hold::Is), sure) }
-            }
-            Named::Outside => (Value::Outside, 0.0),
-            Named::Module(..) | Named::Unknown => UNKNOWN,
-        }
-    }
-
-    /// The value of constants: what they are bound to in their files.
-    fn constant(&self, site: &Site, symbols: &[Rc<Symbol>], sure: f32) -> Inferred {
-        let Some(symbol) = symbols.first() else { return UNKNOWN };
-        let Some(file) = self.file(&symbol.rel_path) else { return UNKNOWN };
-        let name = last(&symbol.qualified_name);
-        let around = file.place_of(symbol).and_then(|at| file.parents.get(at as usize).copied().flatten());
-        let binding =
-            file.facts.bindings.iter().find(|binding| binding.name == name && binding.scope == around);
-        let Some(binding) = binding else { return UNKNOWN };
-        let at = Site {
-            file: Rc::clone(&file),
-            from: around,
-            line: symbol.start_line.saturating_sub(1),
-            depth: site.depth,
-        };
-        let (value, inner) = self.declared(&at, &binding.value);
-        (value, inner.min(sure))
-    }
-
     /// A module or namespace of the file itself, or a crate that needs no import.
-    fn inner_module(&self, site: &Site, name: &str) -> Option<Place> {
+    pub(super) fn inner_module(&self, site: &Site, name: &str) -> Option<Place> {
         let file = &site.file;
         if !matches!(file.family, Family::Rust | Family::C | Family::CSharp | Family::Php) {
             return None;
         }
         let is_module = |symbol: &&Rc<Symbol>| {
-            matches!(symbol.kind.as_str(), "module" | "namespace") && last(&symbol.qualified_name) == name
+            matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace)
+                && last(&symbol.qualified_name) == name
         };
         if file.symbols.iter().any(|symbol| is_module(&symbol)) {
             return Some(Place { files: vec![file.path.clone()], rest: vec![name.to_owned()] });
@@ -334,7 +221,7 @@ impl Lookup<'_> {
     }
 
     /// A variable of another module that an import names.
-    fn imported_value(&self, site: &Site, name: &str) -> Inferred {
+    pub(super) fn imported_value(&self, site: &Site, name: &str) -> Inferred {
         let file = &site.file;
         for import in
             file.facts.imports.iter().filter(|import| import.local == name && !import.module.is_empty())
@@ -348,7 +235,7 @@ impl Lookup<'_> {
     }
 
     /// A variable at the top of a module, or one that it gives on.
-    fn variable(&self, site: &Site, place: &Place, name: &str) -> Inferred {
+    pub(super) fn variable(&self, site: &Site, place: &Place, name: &str) -> Inferred {
         let Some(site) = site.deeper() else { return UNKNOWN };
         for path in place.files.iter().take(64) {
             let Some(file) = self.file(path) else { continue };
@@ -371,150 +258,15 @@ impl Lookup<'_> {
         }
         UNKNOWN
     }
-
-    /// A field of a type or of its bases.
-    fn field(&self, site: &Site, of: &Symbol, name: &str) -> Option<Inferred> {
-        let site = site.deeper()?;
-        let file = self.file(&of.rel_path)?;
-        let place = file.place_of(of)?;
-        let binding =
-            file.facts.bindings.iter().find(|binding| binding.scope == Some(place) && binding.name == name);
-        if let Some(binding) = binding {
-            // A field that a method made is evaluated in that method.
-            let maker = file.symbols.iter().rposition(|symbol| {
-                matches!(symbol.kind.as_str(), "method" | "constructor" | "function")
-                    && (symbol.start_line..=symbol.end_line).contains(&binding.line)
-            });
-            let from = maker.and_then(|at| u32::try_from(at).ok()).or(Some(place));
-            let at = Site { file: Rc::clone(&file), from, line: binding.line, depth: site.depth };
-            return Some(self.declared(&at, &binding.value));
-        }
-        self.bases(of, site.depth)
-            .iter()
-            .filter(|base| base.symbol_id != of.symbol_id)
-            .find_map(|base| self.field(&site, base, name))
-    }
-
-    /// A name in a value.
-    fn member(&self, site: &Site, (value, sure): Inferred, name: &str) -> Inferred {
-        match value {
-            Value::Module(place, module) => {
-                let found = self.in_place(&place, name, site.depth);
-                if !found.is_empty() {
-                    if found.iter().all(|symbol| symbol.kind == "constant") {
-                        return self.constant(site, &found, sure);
-                    }
-                    return as_value(Named::Known(found, sure.min(0.95)));
-                }
-                let separator = if site.file.family == Family::Rust { "::" } else { "." };
-                let inner = format!("{}{separator}{name}", module.trim_end_matches('.'));
-                match self.project().locate(site.file.family, &site.file.path, &inner) {
-                    Some(inside) if inside.rest.is_empty() && inside != place => {
-                        (Value::Module(inside, inner), sure)
-                    }
-                    _ => self.variable(site, &place, name),
-                }
-            }
-            Value::Type(of) => {
-                let members = self.members(&of, name, site.depth);
-                if !members.is_empty() {
-                    return as_value(Named::Known(members, sure));
-                }
-                match self.field(site, &of, name) {
-                    Some(found) => found,
-                    None => (Value::Maker(of), sure),
-                }
-            }
-            Value::Instance(types, Hold::Holds) => (Value::Instance(types, Hold::Loose), sure * 0.95),
-            Value::Instance(types, hold) => {
-                let mut found = Vec::new();
-                for of in &types {
-                    found.extend(self.members(of, name, site.depth));
-                }
-                if !found.is_empty() {
-                    return as_value(Named::Known(
-                        found,
-                        if hold == Hold::Loose { sure.min(0.85) } else { sure },
-                    ));
-                }
-                match types.iter().find_map(|of| self.field(site, of, name)) {
-                    Some((Value::Unknown, _)) | None if hold == Hold::Loose => {
-                        (Value::Instance(types, hold), sure * 0.95)
-                    }
-                    Some(found) => found,
-                    // A type whose bases are not all known can have anything.
-                    None => UNKNOWN,
-                }
-            }
-            Value::Function(functions) => {
-                // A property, or a function that is used as a value.
-                let returned = self.called(site, (Value::Function(functions), sure));
-                match returned.0 {
-                    Value::Instance(..) => self.member(site, returned, name),
-                    _ => UNKNOWN,
-                }
-            }
-            Value::Maker(of) => (Value::Maker(of), sure),
-            Value::Outside => (Value::Outside, sure),
-            Value::Unknown => UNKNOWN,
-        }
-    }
-
-    /// What a call gives.
-    fn called(&self, site: &Site, (value, sure): Inferred) -> Inferred {
-        match value {
-            Value::Type(of) => (Value::Instance(vec![of], Hold::Is), sure),
-            Value::Maker(of) => (Value::Instance(vec![of], Hold::Loose), sure * 0.9),
-            Value::Instance(types, Hold::Loose) => (Value::Instance(types, Hold::Loose), sure),
-            Value::Function(functions) => {
-                for function in functions.iter().take(4) {
-                    let (value, inner) = self.returned(site, function);
-                    if !matches!(value, Value::Unknown) {
-                        return (value, inner.min(sure));
-                    }
-                }
-                UNKNOWN
-            }
-            // A library may well give back what was given to it.
-            Value::Outside | Value::Module(..) | Value::Instance(..) | Value::Unknown => UNKNOWN,
-        }
-    }
-
-    /// What a function returns.
-    fn returned(&self, site: &Site, function: &Symbol) -> Inferred {
-        let Some(site) = site.deeper() else { return UNKNOWN };
-        if matches!(function.kind.as_str(), "constructor") {
-            return self
-                .owner_type(function)
-                .map_or(UNKNOWN, |owner| (Value::Instance(vec![owner], Hold::Is), 0.95));
-        }
-        let Some(file) = self.file(&function.rel_path) else { return UNKNOWN };
-        let Some(place) = file.place_of(function) else { return UNKNOWN };
-        let binding = file
-            .facts
-            .bindings
-            .iter()
-            .find(|binding| binding.scope == Some(place) && binding.name == Binding::RETURNED);
-        match binding {
-            Some(binding) => {
-                let at =
-                    Site { file: Rc::clone(&file), from: Some(place), line: binding.line, depth: site.depth };
-                self.declared(&at, &binding.value)
-            }
-            // Ruby's constructor has no definition.
-            None if last(&function.qualified_name) == "new" => UNKNOWN,
-            None => UNKNOWN,
-        }
-    }
 }
 
 /// What a definition is as a value.
-fn as_value(named: Named) -> Inferred {
+pub(super) fn as_value(named: Named) -> Inferred {
     match named {
         Named::Known(symbols, sure) => {
             let first = symbols.first().cloned();
             match first {
-                Some(of) if is_type(&of) || of.kind == "type" => (Value::Type(of), sure),
+                Some(of) if is_type(&of) || of.kind == SymbolKind::Type => (Value::Type(of), sure),
                 Some(_) => (Value::Function(symbols), sure),
                 None => UNKNOWN,
             }

@@ -2,6 +2,9 @@
 //!
 //! Made from paths and package names alone, which the reader holds in memory, so that no file is opened for it.
 
+mod rust;
+mod script;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Languages whose definitions can mean each other.
@@ -71,8 +74,6 @@ pub(crate) struct Project {
     clauses: HashMap<String, String>,
 }
 
-const SCRIPT_ENDINGS: &[&str] = &[".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs"];
-
 impl Project {
     /// `files` are paths with the package that each says, if any.
     pub(crate) fn of<'a>(files: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Self {
@@ -131,68 +132,6 @@ impl Project {
             Family::CSharp => None,
             Family::Other(_) => self.by_suffix(&segments(strip_ending(module)), importer, &[]).map(files),
         }
-    }
-
-    /// `./x`, a package of the workspace with a path in it, or an alias of the source folder.
-    fn script(&self, importer: &str, module: &str) -> Option<Vec<String>> {
-        if module.starts_with('.') {
-            return self.script_file(&joined(folder(importer), module)?);
-        }
-        let mut name = module;
-        loop {
-            if let Some(package) = self.npm.get(name) {
-                let inner = module[name.len()..].trim_start_matches('/');
-                return self.script_entry(package, inner);
-            }
-            match name.rsplit_once('/') {
-                Some((shorter, _)) if !shorter.is_empty() => name = shorter,
-                _ => break,
-            }
-        }
-        // `@/x` and `~/x` are the source folder by custom; where that is, the nearest file says.
-        let inner = module
-            .strip_prefix("@/")
-            .or_else(|| module.strip_prefix("~/"))
-            .or_else(|| module.strip_prefix("src/"))?;
-        self.by_suffix(&segments(strip_ending(inner)), importer, SCRIPT_ENDINGS)
-    }
-
-    fn script_entry(&self, package: &Package, inner: &str) -> Option<Vec<String>> {
-        let at = |path: &str| joined(&package.folder, path).and_then(|path| self.script_file(&path));
-        if inner.is_empty() {
-            let named = package.entries.iter().find_map(|entry| {
-                // What is built is not in the repository: its source mostly lies at the same place below `src`.
-                let source = ["dist/", "lib/", "build/", "esm/", "cjs/"]
-                    .iter()
-                    .find_map(|built| entry.trim_start_matches("./").strip_prefix(built))
-                    .map(|rest| format!("src/{}", strip_ending(rest)));
-                at(entry).or_else(|| source.as_deref().and_then(at))
-            });
-            // A file at the top is mostly a stub for what is built.
-            return at("src/index")
-                .or(named)
-                .or_else(|| ["index", "src/main", "lib/index", "src/lib"].iter().find_map(|path| at(path)));
-        }
-        at(inner).or_else(|| at(&format!("src/{inner}"))).or_else(|| at(&format!("lib/{inner}")))
-    }
-
-    fn script_file(&self, path: &str) -> Option<Vec<String>> {
-        let known = |path: String| self.paths.contains(&path).then(|| vec![path]);
-        let base = strip_ending(path);
-        known(path.to_owned())
-            .or_else(|| SCRIPT_ENDINGS.iter().find_map(|ending| known(format!("{path}{ending}"))))
-            .or_else(|| SCRIPT_ENDINGS.iter().find_map(|ending| known(format!("{base}{ending}"))))
-            .or_else(|| {
-                let index = if path.is_empty() { "index".to_owned() } else { format!("{path}/index") };
-                SCRIPT_ENDINGS.iter().find_map(|ending| known(format!("{index}{ending}")))
-            })
-            .or_else(|| {
-                // A folder that is a package of its own.
-                self.npm
-                    .values()
-                    .find(|package| package.folder == path && !path.is_empty())
-                    .and_then(|package| self.script_entry(package, ""))
-            })
     }
 
     fn python(&self, importer: &str, module: &str) -> Option<Vec<String>> {
@@ -260,135 +199,6 @@ impl Project {
         let files: Vec<String> =
             self.in_folder(folder).iter().filter(|path| path.ends_with(".go")).cloned().collect();
         (!files.is_empty()).then_some(files)
-    }
-
-    /// The folder of the crate that a file belongs to, and whether the file is a root of its own.
-    fn crate_of<'a>(&self, path: &'a str) -> &'a str {
-        let mut at = folder(path);
-        loop {
-            let manifest = if at.is_empty() { "Cargo.toml".to_owned() } else { format!("{at}/Cargo.toml") };
-            if self.paths.contains(&manifest) && self.cargo.values().any(|package| package.folder == at) {
-                return at;
-            }
-            match at.rsplit_once('/') {
-                Some((above, _)) => at = above,
-                None if !at.is_empty() => at = "",
-                None => break,
-            }
-        }
-        // Without manifests: what is above the nearest `src`.
-        match path.rfind("src/") {
-            Some(0) | None => "",
-            Some(at) => path[..at].trim_end_matches('/'),
-        }
-    }
-
-    /// Says whether two files belong to the same crate.
-    pub(crate) fn same_crate(&self, one: &str, other: &str) -> bool {
-        self.crate_of(one) == self.crate_of(other)
-    }
-
-    fn rust(&self, importer: &str, module: &str) -> Option<Place> {
-        let segments = segments(module);
-        let mut rest = segments.as_slice();
-        let home = self.crate_of(importer);
-        let join = |folder: &str, name: &str| {
-            if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
-        };
-        let root_of = |folder: &str| -> (String, Vec<String>) {
-            let source = join(folder, "src");
-            let roots = ["lib.rs", "main.rs"].iter().map(|name| join(&source, name));
-            (source.clone(), roots.filter(|path| self.paths.contains(path)).collect())
-        };
-        // Where the children of the current module lie, and its own files.
-        let (mut folder_now, mut files) = match rest.first()?.as_str() {
-            "crate" => {
-                rest = &rest[1..];
-                match self.crate_root(importer, home) {
-                    Some(root) => {
-                        let files = self.module_files(root);
-                        (root.to_owned(), files)
-                    }
-                    None => (module_folder(importer), vec![importer.to_owned()]),
-                }
-            }
-            "self" => {
-                rest = &rest[1..];
-                (module_folder(importer), vec![importer.to_owned()])
-            }
-            "super" => {
-                let mut at = module_folder(importer);
-                let mut files = vec![importer.to_owned()];
-                while rest.first().is_some_and(|segment| segment == "super") {
-                    rest = &rest[1..];
-                    at = at.rsplit_once('/').map_or_else(String::new, |(above, _)| above.to_owned());
-                    // A module inside of a file has that file above it: both are looked at.
-                    files.extend(self.module_files(&at));
-                }
-                (at, files)
-            }
-            name => {
-                let children = module_folder(importer);
-                let child = self.rust_child(&children, name);
-                rest = &rest[1..];
-                if !child.is_empty() {
-                    (join(&children, name), child)
-                } else if let Some(package) = self.cargo.get(name) {
-                    let (source, roots) = root_of(&package.folder);
-                    (source, roots)
-                } else {
-                    return None;
-                }
-            }
-        };
-        while let Some(name) = rest.first() {
-            let child = self.rust_child(&folder_now, name);
-            if child.is_empty() {
-                break;
-            }
-            folder_now = join(&folder_now, name);
-            files = child;
-            rest = &rest[1..];
-        }
-        files.sort();
-        files.dedup();
-        (!files.is_empty()).then(|| Place { files, rest: rest.to_vec() })
-    }
-
-    /// The nearest folder above a file that a crate begins in.
-    fn crate_root<'a>(&self, importer: &'a str, home: &str) -> Option<&'a str> {
-        let mut at = folder(importer);
-        if at.ends_with("/bin") || at == "src/bin" {
-            return None;
-        }
-        loop {
-            let within = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}/{name}") };
-            if self.paths.contains(&within("lib.rs")) || self.paths.contains(&within("main.rs")) {
-                return Some(at);
-            }
-            if at == home || at.is_empty() {
-                return None;
-            }
-            at = folder(at);
-        }
-    }
-
-    fn rust_child(&self, folder: &str, name: &str) -> Vec<String> {
-        let base = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-        [format!("{base}.rs"), format!("{base}/mod.rs")]
-            .into_iter()
-            .filter(|path| self.paths.contains(path))
-            .collect()
-    }
-
-    /// The files of the module whose children lie in a folder.
-    fn module_files(&self, folder: &str) -> Vec<String> {
-        let within =
-            |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-        [format!("{folder}.rs"), within("mod.rs"), within("lib.rs"), within("main.rs")]
-            .into_iter()
-            .filter(|path| self.paths.contains(path))
-            .collect()
     }
 
     fn java(&self, module: &str) -> Option<Place> {
@@ -462,16 +272,6 @@ fn files(files: Vec<String>) -> Place {
 /// The folder of a path; empty at the root.
 pub(crate) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
-}
-
-/// Where the children of a Rust file's module lie.
-fn module_folder(path: &str) -> String {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let above = folder(path);
-    match name {
-        "mod.rs" | "lib.rs" | "main.rs" => above.to_owned(),
-        _ => path.strip_suffix(".rs").unwrap_or(path).to_owned(),
-    }
 }
 
 fn joined(base: &str, path: &str) -> Option<String> {

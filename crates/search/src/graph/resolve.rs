@@ -8,6 +8,7 @@ use super::names::{Named, Site, Wanted, nearest, scope};
 use super::project::Family;
 use super::{Import, Reference, Use};
 use crate::store::{EdgeKind, Symbol};
+use crate::symbols::SymbolKind;
 
 /// A definition that is meant, in which way, and how sure that is.
 ///
@@ -190,7 +191,9 @@ impl Lookup<'_> {
 
     /// The same method of the types that implement one of these.
     fn implementations(&self, of: &[Rc<Symbol>], name: &str, known: &[Target]) -> Vec<Target> {
-        let is_open = |symbol: &Rc<Symbol>| matches!(symbol.kind.as_str(), "interface" | "trait" | "class");
+        let is_open = |symbol: &Rc<Symbol>| {
+            matches!(symbol.kind, SymbolKind::Interface | SymbolKind::Trait | SymbolKind::Class)
+        };
         let Some(open) = of.iter().find(|symbol| is_open(symbol)) else { return Vec::new() };
         let family = Family::of(&open.language);
         let named = self.named(name);
@@ -198,7 +201,7 @@ impl Lookup<'_> {
             return Vec::new();
         }
         let implements = |symbol: &Rc<Symbol>| {
-            if family == Family::Go && open.kind == "interface" {
+            if family == Family::Go && open.kind == SymbolKind::Interface {
                 return true;
             }
             let Some(owner) = self.owner_type(symbol) else { return false };
@@ -207,7 +210,7 @@ impl Lookup<'_> {
         let found: Vec<Rc<Symbol>> = named
             .iter()
             .filter(|symbol| {
-                has_owner(symbol) && Family::of(&symbol.language) == family && symbol.kind != "impl"
+                has_owner(symbol) && Family::of(&symbol.language) == family && symbol.kind != SymbolKind::Impl
             })
             .filter(|symbol| !known.iter().any(|target| target.symbol.symbol_id == symbol.symbol_id))
             .filter(|symbol| implements(symbol))
@@ -220,7 +223,7 @@ impl Lookup<'_> {
     /// The same method of what these types implement: who asks for the interface's callers means these too.
     fn declarations(&self, of: &[Rc<Symbol>], name: &str, known: &[Target]) -> Vec<Target> {
         let mut found: Vec<Rc<Symbol>> = Vec::new();
-        let is_open = |base: &Rc<Symbol>| matches!(base.kind.as_str(), "interface" | "trait");
+        let is_open = |base: &Rc<Symbol>| matches!(base.kind, SymbolKind::Interface | SymbolKind::Trait);
         for base in of.iter().flat_map(|of| self.bases(of, 1)).filter(is_open) {
             for member in self.members(&base, name, 1) {
                 let is_known = known.iter().any(|target| target.symbol.symbol_id == member.symbol_id)
@@ -240,7 +243,9 @@ impl Lookup<'_> {
             .named(name)
             .iter()
             .filter(|symbol| has_owner(symbol) && Family::of(&symbol.language) == family)
-            .filter(|symbol| matches!(symbol.kind.as_str(), "method" | "function" | "constructor"))
+            .filter(|symbol| {
+                matches!(symbol.kind, SymbolKind::Method | SymbolKind::Function | SymbolKind::Constructor)
+            })
             .cloned()
             .collect();
         if methods.is_empty() {

@@ -5,11 +5,23 @@ use std::collections::{BTreeMap, HashMap};
 use super::History;
 use crate::query::weigh::Weights;
 use crate::query::words::for_each_term;
+use crate::store::FileName;
 
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
 /// The best commits speak for their files.
 const BEST_COMMITS: usize = 60;
+
+/// What commits say of a file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Said<'a> {
+    /// The path that it had then.
+    pub path: &'a str,
+    /// The end of that path: see [`FileName::tail_of`].
+    pub tail: u64,
+    /// Higher is better.
+    pub score: f32,
+}
 
 /// The words of a history, to be asked.
 #[derive(Debug, Default)]
@@ -21,6 +33,7 @@ pub struct HistoryWords {
     /// The files of each commit.
     files: Vec<Vec<u32>>,
     paths: Vec<String>,
+    tails: Vec<u64>,
     /// The words of all messages of a file.
     file_lengths: Vec<u32>,
 }
@@ -47,6 +60,7 @@ impl HistoryWords {
             for path in &commit.files {
                 let file = *numbers.entry(path).or_insert_with(|| {
                     all.paths.push(path.clone());
+                    all.tails.push(FileName::tail_of_path(path));
                     all.file_lengths.push(0);
                     u32::try_from(all.paths.len() - 1).unwrap_or(u32::MAX)
                 });
@@ -65,7 +79,7 @@ impl HistoryWords {
     }
 
     /// What the commits that fit best say of the files they changed.
-    pub fn by_commit(&self, words: &Weights) -> HashMap<&str, f32> {
+    pub fn by_commit(&self, words: &Weights) -> Vec<Said<'_>> {
         let average = mean(&self.lengths);
         let mut scores = vec![0.0_f32; self.lengths.len()];
         for (word, weight) in words {
@@ -81,18 +95,18 @@ impl HistoryWords {
         // Equal scores: the newer commit, which has the smaller number.
         order.sort_by(|left, right| scores[*right].total_cmp(&scores[*left]).then(left.cmp(right)));
         let best = order.first().map_or(1.0, |at| scores[*at]);
-        let mut files: HashMap<&str, f32> = HashMap::new();
+        let mut files = vec![0.0_f32; self.paths.len()];
         for at in order.into_iter().take(BEST_COMMITS) {
             let said = (scores[at] / best).powi(2) / (1.0 + (self.files[at].len() as f32).ln());
             for file in &self.files[at] {
-                *files.entry(self.paths[*file as usize].as_str()).or_default() += said;
+                files[*file as usize] += said;
             }
         }
-        files
+        self.said(&files)
     }
 
     /// How well all messages of a file together fit.
-    pub fn by_file(&self, words: &Weights) -> HashMap<&str, f32> {
+    pub fn by_file(&self, words: &Weights) -> Vec<Said<'_>> {
         let average = mean(&self.file_lengths);
         let mut scores = vec![0.0_f32; self.paths.len()];
         let mut times_in = vec![0.0_f32; self.paths.len()];
@@ -115,8 +129,15 @@ impl HistoryWords {
                 scores[at] += weight * rarity * saturated(times, self.file_lengths[at] as f32 / average);
             }
         }
-        let found = self.paths.iter().zip(scores).filter(|(_, score)| *score > 0.0);
-        found.map(|(path, score)| (path.as_str(), score)).collect()
+        self.said(&scores)
+    }
+
+    /// The files that have a score.
+    fn said(&self, scores: &[f32]) -> Vec<Said<'_>> {
+        let all = self.paths.iter().zip(&self.tails).zip(scores);
+        all.filter(|(_, score)| **score > 0.0)
+            .map(|((path, tail), score)| Said { path, tail: *tail, score: *score })
+            .collect()
     }
 }
 
@@ -160,10 +181,12 @@ mod tests {
             ("Colours of the page", &["page.css"]),
         ]);
         let query = weigh("uploads are lost", "uploads are lost");
+        let score = |said: &[Said<'_>], path: &str| said.iter().find(|it| it.path == path).map(|it| it.score);
         let found = words.by_commit(&query.words);
-        assert!(found["net/upload.rs"] > found["a.rs"] && !found.contains_key("page.css"), "{found:?}");
+        assert!(score(&found, "net/upload.rs") > score(&found, "a.rs"), "{found:?}");
+        assert_eq!(score(&found, "page.css"), None);
         let found = words.by_file(&query.title);
-        assert!(found.contains_key("net/upload.rs") && !found.contains_key("page.css"), "{found:?}");
+        assert!(score(&found, "net/upload.rs").is_some() && score(&found, "page.css").is_none(), "{found:?}");
     }
 
     #[test]

@@ -65,6 +65,8 @@ pub struct Plan {
     pub intent: Intent,
     /// How sure that is.
     pub confidence: Confidence,
+    /// How many words it has.
+    pub n_tokens: usize,
     /// Asks who uses something, not where it is defined.
     pub reference_seeking: bool,
     /// At most 8, for the evidence of single chunks.
@@ -162,6 +164,7 @@ pub fn plan(text: &str) -> Plan {
     Plan {
         intent,
         confidence,
+        n_tokens: tokens.len(),
         reference_seeking,
         terms: lexical_terms(&tokens),
         names,

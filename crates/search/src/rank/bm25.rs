@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::hashes::Hashes;
 use crate::query::weigh::{WeighedQuery, Weights};
 use crate::store::{FileName, LexicalField, StoreError, WordCounts, WordTable};
 
@@ -13,21 +14,35 @@ const PATH_TIMES: f32 = 5.0;
 const LEFT_OUT: f32 = 0.02;
 
 /// Documents of one kind, with their scores so far.
-struct View {
-    lengths: Vec<f32>,
-    scores: Vec<f32>,
+struct View<'a> {
+    /// How long a document is, in words.
+    length: fn(&WordTable, u32) -> f32,
+    table: &'a WordTable,
+    scored: Scored,
     n_documents: f32,
     average: f32,
     b: f32,
 }
 
-impl View {
-    /// `lengths` has a document for each number; one that does not take part is negative.
-    fn new(lengths: Vec<f32>, b: f32) -> Self {
-        let n_documents = lengths.iter().filter(|length| **length >= 0.0).count() as f32;
-        let total: f32 = lengths.iter().filter(|length| **length >= 0.0).sum();
-        let scores = vec![0.0; lengths.len()];
-        Self { lengths, scores, n_documents, average: (total / n_documents.max(1.0)).max(1.0), b }
+/// Scores by document, and which have one.
+pub(super) struct Scored {
+    pub(super) scores: Vec<f32>,
+    /// Every document whose score is above nothing, once, in no order.
+    pub(super) found: Vec<u32>,
+}
+
+impl<'a> View<'a> {
+    /// `size` is how many documents take part, and how many words they have together.
+    fn of(
+        table: &'a WordTable,
+        length: fn(&WordTable, u32) -> f32,
+        n_numbers: usize,
+        size: (u64, u64),
+        b: f32,
+    ) -> Self {
+        let (n_documents, total) = (size.0 as f32, size.1 as f32);
+        let scored = Scored { scores: vec![0.0; n_numbers], found: Vec::new() };
+        Self { length, table, scored, n_documents, average: (total / n_documents.max(1.0)).max(1.0), b }
     }
 
     /// Adds one word with its weight; `times` has each document once.
@@ -35,9 +50,13 @@ impl View {
         let n_with = times.len() as f32;
         let rarity = rarity(self.n_documents, n_with);
         for (document, times) in times {
-            let at = *document as usize;
-            let length = 1.0 - self.b + self.b * self.lengths[at] / self.average;
-            self.scores[at] += weight * rarity * times * (K1 + 1.0) / (times + K1 * length);
+            let length = 1.0 - self.b + self.b * (self.length)(self.table, *document) / self.average;
+            let score = &mut self.scored.scores[*document as usize];
+            let is_new = *score == 0.0;
+            *score += weight * rarity * times * (K1 + 1.0) / (times + K1 * length);
+            if is_new && *score > 0.0 {
+                self.scored.found.push(*document);
+            }
         }
     }
 }
@@ -50,9 +69,9 @@ fn rarity(n_documents: f32, n_with: f32) -> f32 {
 /// Scores by chunk or by file, as numbered in the table.
 pub(super) struct Scores {
     /// The whole query in each chunk.
-    pub(super) chunks: Vec<f32>,
+    pub(super) chunks: Scored,
     /// The title in each chunk.
-    pub(super) title_chunks: Vec<f32>,
+    pub(super) title_chunks: Scored,
     /// The whole query in each file.
     pub(super) files: Vec<f32>,
     /// The whole query in each path.
@@ -60,9 +79,38 @@ pub(super) struct Scores {
     /// The opening in the names that a file defines.
     pub(super) names: Vec<f32>,
     /// Stems in each chunk.
-    pub(super) stem_chunks: Vec<f32>,
+    pub(super) stem_chunks: Scored,
     /// Stems in each file.
     pub(super) stem_files: Vec<f32>,
+}
+
+/// The sizes of the files that take part, added up.
+#[derive(Default)]
+struct Sizes {
+    files: u64,
+    chunks: u64,
+    symbol: u64,
+    path: u64,
+    /// The words of the path, for each chunk.
+    path_in_chunks: u64,
+    content: u64,
+    stem: u64,
+}
+
+impl Sizes {
+    fn of(table: &WordTable, takes_part: &[bool]) -> Self {
+        let mut sizes = Self::default();
+        for (file, _) in table.files.iter().zip(takes_part).filter(|(_, takes)| **takes) {
+            sizes.files += 1;
+            sizes.chunks += u64::from(file.n_chunks);
+            sizes.symbol += u64::from(file.symbol);
+            sizes.path += u64::from(file.path);
+            sizes.path_in_chunks += u64::from(file.path) * u64::from(file.n_chunks);
+            sizes.content += u64::from(file.content);
+            sizes.stem += u64::from(file.stem);
+        }
+        sizes
+    }
 }
 
 /// Counts the words in the files that take part.
@@ -79,24 +127,16 @@ pub(super) fn scores(
             .and_then(|chunk| chunk.file)
             .filter(|file| takes_part[*file as usize])
     };
-    let n_files = table.paths.len();
-    let mut chunk_lengths = vec![-1.0; table.chunks.len()];
-    let mut file_lengths: Vec<f32> = takes_part.iter().map(|takes| if *takes { 0.0 } else { -1.0 }).collect();
-    let (mut path_lengths, mut name_lengths) = (file_lengths.clone(), file_lengths.clone());
-    for (chunk, length) in table.chunks.iter().zip(&mut chunk_lengths) {
-        let Some(file) = chunk.file.filter(|file| takes_part[*file as usize]) else { continue };
-        let file = file as usize;
-        *length = chunk.content as f32 + PATH_TIMES * chunk.path as f32;
-        file_lengths[file] += chunk.content as f32;
-        path_lengths[file] = chunk.path as f32;
-        name_lengths[file] += chunk.symbol as f32;
-    }
-    let mut chunks = View::new(chunk_lengths.clone(), 0.75);
-    let mut title_chunks = View::new(chunk_lengths, 0.75);
-    let mut files = View::new(file_lengths, 0.75);
-    let mut paths = View::new(path_lengths, 0.5);
-    let mut names = View::new(name_lengths, 0.6);
-    let mut in_chunks = Tally::new(table.chunks.len());
+    let (n_files, n_chunks) = (table.paths.len(), table.chunks.len());
+    let sizes = Sizes::of(table, takes_part);
+    let in_each = (sizes.chunks, sizes.content + PATH_TIMES as u64 * sizes.path_in_chunks);
+    let mut chunks = View::of(table, chunk_words, n_chunks, in_each, 0.75);
+    let mut title_chunks = View::of(table, chunk_words, n_chunks, in_each, 0.75);
+    let of_files = |length, words, b| View::of(table, length, n_files, (sizes.files, words), b);
+    let mut files = of_files(|table, file| table.files[file as usize].content as f32, sizes.content, 0.75);
+    let mut paths = of_files(|table, file| table.files[file as usize].path as f32, sizes.path, 0.5);
+    let mut names = of_files(|table, file| table.files[file as usize].symbol as f32, sizes.symbol, 0.6);
+    let mut in_chunks = Tally::new(n_chunks);
     let (mut in_files, mut in_paths, mut in_names) =
         (Tally::new(n_files), Tally::new(n_files), Tally::new(n_files));
     let said = worth_asking(counts, LexicalField::Content, &asked.words)?;
@@ -136,16 +176,22 @@ pub(super) fn scores(
             tally.clear();
         }
     }
-    let (stem_chunks, stem_files) = by_stems(counts, takes_part, asked)?;
+    let (stem_chunks, stem_files) = by_stems(counts, takes_part, &sizes, asked)?;
     Ok(Scores {
-        chunks: chunks.scores,
-        title_chunks: title_chunks.scores,
-        files: files.scores,
-        paths: paths.scores,
-        names: names.scores,
+        chunks: chunks.scored,
+        title_chunks: title_chunks.scored,
+        files: files.scored.scores,
+        paths: paths.scored.scores,
+        names: names.scored.scores,
         stem_chunks,
         stem_files,
     })
+}
+
+/// A chunk's words, those of its path as often as they count.
+fn chunk_words(table: &WordTable, chunk: u32) -> f32 {
+    let chunk = &table.chunks[chunk as usize];
+    chunk.content as f32 + PATH_TIMES * chunk.path as f32
 }
 
 /// The words that together say nearly all there is to say. The others are in most chunks: reading where would cost most
@@ -176,19 +222,15 @@ fn worth_asking<'a>(
 fn by_stems(
     counts: &dyn WordCounts,
     takes_part: &[bool],
+    sizes: &Sizes,
     asked: &WeighedQuery,
-) -> Result<(Vec<f32>, Vec<f32>), StoreError> {
+) -> Result<(Scored, Vec<f32>), StoreError> {
     let table = counts.table();
     let takes_part = |file: &u32| takes_part[*file as usize];
-    let mut chunk_lengths = vec![-1.0; table.chunks.len()];
-    let mut file_lengths = vec![-1.0_f32; table.paths.len()];
-    for (chunk, length) in table.chunks.iter().zip(&mut chunk_lengths) {
-        let Some(file) = chunk.file.filter(takes_part) else { continue };
-        *length = chunk.stem as f32;
-        let file = &mut file_lengths[file as usize];
-        *file = file.max(0.0) + chunk.stem as f32;
-    }
-    let (mut chunks, mut files) = (View::new(chunk_lengths, 0.75), View::new(file_lengths, 0.75));
+    let chunk_stems = |table: &WordTable, chunk: u32| table.chunks[chunk as usize].stem as f32;
+    let file_stems = |table: &WordTable, file: u32| table.files[file as usize].stem as f32;
+    let mut chunks = View::of(table, chunk_stems, table.chunks.len(), (sizes.chunks, sizes.stem), 0.75);
+    let mut files = View::of(table, file_stems, table.paths.len(), (sizes.files, sizes.stem), 0.75);
     let (mut in_chunks, mut in_files) = (Tally::new(table.chunks.len()), Tally::new(table.paths.len()));
     let said = worth_asking(counts, LexicalField::Stem, &asked.stems)?;
     for (stem, weight) in asked.stems.iter().filter(|(stem, _)| said.contains(stem.as_str())) {
@@ -204,20 +246,22 @@ fn by_stems(
         in_chunks.clear();
         in_files.clear();
     }
-    Ok((chunks.scores, files.scores))
+    Ok((chunks.scored, files.scored.scores))
 }
 
 /// The stems of the whole query in the name of each file.
 pub(super) fn file_names(table: &WordTable, takes_part: &[bool], stems: &Weights) -> Vec<f32> {
     let mut found: HashMap<u64, Vec<(u32, f32)>> =
         stems.keys().map(|stem| (FileName::hash_of(stem), Vec::new())).collect();
-    let mut lengths = vec![-1.0; table.names.len()];
+    let asked = Hashes::of(found.keys().copied());
+    let (mut n_files, mut n_words) = (0, 0);
     for ((number, name), takes) in (0u32..).zip(&table.names).zip(takes_part) {
         if !takes {
             continue;
         }
-        lengths[number as usize] = name.stems.len() as f32;
-        for stem in &name.stems {
+        n_files += 1;
+        n_words += name.stems.len() as u64;
+        for stem in name.stems.iter().filter(|stem| asked.may_have(**stem)) {
             let Some(files) = found.get_mut(stem) else { continue };
             match files.last_mut() {
                 Some((last, times)) if *last == number => *times += 1.0,
@@ -225,11 +269,12 @@ pub(super) fn file_names(table: &WordTable, takes_part: &[bool], stems: &Weights
             }
         }
     }
-    let mut names = View::new(lengths, 0.5);
+    let length = |table: &WordTable, file: u32| table.names[file as usize].stems.len() as f32;
+    let mut names = View::of(table, length, table.names.len(), (n_files, n_words), 0.5);
     for (stem, weight) in stems {
         names.add(*weight, found.get(&FileName::hash_of(stem)).map_or(&[], Vec::as_slice));
     }
-    names.scores
+    names.scored.scores
 }
 
 /// How often a word stands in each document that has it.

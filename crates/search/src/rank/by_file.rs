@@ -29,12 +29,16 @@ pub(super) fn candidates(
     limit: usize,
 ) -> Result<Vec<Candidate>, SearchError> {
     let counts = reader.words()?;
-    let paths = &counts.table().paths;
-    let kinds = &counts.table().kinds;
-    let takes_part: Vec<bool> =
-        paths.iter().zip(kinds).map(|(path, kind)| filter.allows_path(path, kind.category)).collect();
+    let table = counts.table();
+    let paths = &table.paths;
+    let takes_part = filter.takes_part(table);
     let near = near(reader, passes, filter)?;
-    let nearness = paths.iter().map(|path| near.get(path).map_or(0.0, |found| found[0].1)).collect();
+    let mut nearness = vec![0.0; paths.len()];
+    near.iter().for_each(|(path, found)| {
+        if let (Some(file), Some((_, nearest))) = (table.number(path), found.first()) {
+            nearness[file as usize] = *nearest;
+        }
+    });
     let scored = files::scored(&*counts, query, &takes_part, nearness, history)?;
     let weights = weights.with(Channel::Near, passes.near_weight);
     let ranked = files::ranked(&*counts, &scored, &weights, limit);
@@ -43,7 +47,7 @@ pub(super) fn candidates(
     for (place, file) in ranked.iter().enumerate() {
         let words =
             file.chunks.iter().filter_map(|(chunk, beside)| Some((counts.chunk_id(*chunk)?, *beside)));
-        let near = near.get(&paths[file.file as usize]).map(Vec::as_slice).unwrap_or_default();
+        let near = near.get(&*paths[file.file as usize]).map(Vec::as_slice).unwrap_or_default();
         for (at, (id, beside)) in best_of_both(words.collect(), near).into_iter().enumerate() {
             let share = if at == 0 { 1.0 } else { OTHER_CHUNKS * f64::from(beside) };
             worth.insert(id.clone(), (f64::from(file.score) * share, place + 1));

@@ -7,7 +7,7 @@ use crate::embed::Embedder;
 use crate::query::forms::{FORM_WEIGHT, other_forms};
 use crate::query::plan::{Intent, Plan, is_stopword};
 use crate::query::words::for_each_term;
-use crate::request::SearchError;
+use crate::request::{SearchError, SearchWarning};
 use crate::store::{GenerationReader, LexicalField, LexicalTerm, Scored, StoredChunk};
 
 /// The constant of reciprocal rank fusion.
@@ -82,11 +82,9 @@ impl Passes {
         names
     }
 
-    pub(super) fn warnings(&self) -> Vec<String> {
+    pub(super) fn warnings(&self) -> Vec<SearchWarning> {
         match &self.dense {
-            Some(Err(reason)) => vec![format!(
-                "SEARCH_PASS_FAILED:dense - dense semantic search pass failed; results may be degraded. ({reason})"
-            )],
+            Some(Err(reason)) => vec![SearchWarning::NoVectors { reason: reason.clone() }],
             _ => Vec::new(),
         }
     }

@@ -87,13 +87,23 @@ impl Channel {
 /// count the same few words.
 pub(super) const NEAR_IN_WORDS: f32 = 4.0;
 
+/// What a file that is seldom meant (an example, a vendored copy) is worth at least, when a short question in words is
+/// asked: it may well be about one.
+const STANDING_IN_WORDS: f32 = 0.75;
+
 /// What each channel weighs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ChannelWeights([f32; N_CHANNELS]);
+pub struct ChannelWeights {
+    channels: [f32; N_CHANNELS],
+    /// What a file is worth at least before anything is asked.
+    least_standing: f32,
+}
 
 impl ChannelWeights {
     /// For a text: every channel the same, but for what a path's own words say already, and for modules, which are few.
-    pub const TEXT: Self = Self([1.0; N_CHANNELS]).with(Channel::FileNames, 0.0).with(Channel::Modules, 0.5);
+    pub const TEXT: Self = Self { channels: [1.0; N_CHANNELS], least_standing: 0.0 }
+        .with(Channel::FileNames, 0.0)
+        .with(Channel::Modules, 0.5);
 
     /// For a line of words: each of them is in some path, so that paths say less.
     pub const SHORT: Self = Self::TEXT.with(Channel::Paths, 0.25).with(Channel::FileNames, 0.25);
@@ -107,14 +117,38 @@ impl ChannelWeights {
         }
     }
 
+    /// The same for a short question in words.
+    pub fn in_words(self) -> Self {
+        Self { least_standing: STANDING_IN_WORDS, ..self }
+    }
+
+    /// What a file is worth that is worth this much before anything is asked.
+    pub fn standing(&self, standing: f32) -> f32 {
+        standing.max(self.least_standing)
+    }
+
     /// What this channel weighs.
     pub fn of(&self, channel: Channel) -> f32 {
-        self.0[channel as usize]
+        self.channels[channel as usize]
     }
 
     /// The same with another weight for one channel.
     pub const fn with(mut self, channel: Channel, weight: f32) -> Self {
-        self.0[channel as usize] = weight;
+        self.channels[channel as usize] = weight;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_in_words_may_be_about_an_example() {
+        let weights = ChannelWeights::SHORT;
+        assert_eq!([weights.standing(0.5), weights.standing(1.0)], [0.5, 1.0]);
+        let in_words = weights.in_words();
+        assert_eq!([in_words.standing(0.5), in_words.standing(1.0)], [STANDING_IN_WORDS, 1.0]);
+        assert_eq!(in_words.of(Channel::Paths), weights.of(Channel::Paths), "all else is the same");
     }
 }

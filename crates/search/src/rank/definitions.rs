@@ -9,6 +9,7 @@ use super::candidates::Candidate;
 use crate::query::plan::Plan;
 use crate::request::SearchError;
 use crate::store::{Chunk, GenerationReader, Symbol};
+use crate::symbols::SymbolKind;
 
 /// A name that more files define is no name of one thing.
 const MAX_FILES: usize = 32;
@@ -32,12 +33,17 @@ impl Definitions {
             // What stands before a name may be a package, which no definition says.
             let some_is_meant = found.iter().any(|symbol| is_meant(&symbol));
             for symbol in found.iter().filter(|symbol| !some_is_meant || is_meant(symbol)) {
-                if symbol.kind != "impl" {
+                if symbol.kind != SymbolKind::Impl {
                     lines.entry(symbol.rel_path.clone()).or_default().insert(symbol.start_line);
                 }
             }
         }
         Ok(Self(lines))
+    }
+
+    /// Says whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Says whether one begins in this chunk.

@@ -2,13 +2,11 @@
 //!
 //! The recipe and what each score is worth are in docs/search-quality.md.
 
-use std::collections::HashMap;
-
 use super::channel::{Channel, ChannelWeights, N_CHANNELS};
-use super::{bm25, mentioned};
+use super::{bm25, mentioned, past};
 use crate::history::HistoryWords;
 use crate::query::weigh::WeighedQuery;
-use crate::store::{PathKind, StoreError, WordCounts};
+use crate::store::{PathKind, StoreError, WordCounts, WordTable};
 
 /// A file's score in the chunk views is the mean of so many of its best chunks.
 const BEST_CHUNKS: usize = 3;
@@ -29,7 +27,7 @@ pub(super) struct Scored {
     /// Of each channel but the neighbours the files' scores, the best 1.
     pub(super) channels: [Vec<f32>; N_CHANNELS],
     /// The best chunks of each file.
-    best: Vec<Vec<(u32, f32)>>,
+    best: Vec<Best>,
 }
 
 /// Scores every file. `near` is what vectors say of each, or nothing.
@@ -41,33 +39,25 @@ pub(super) fn scored(
     history: Option<&HistoryWords>,
 ) -> Result<Scored, StoreError> {
     let table = counts.table();
-    let paths = &table.paths;
     let scores = bm25::scores(counts, takes_part, query)?;
-    let best = best_chunks(counts, &scores.chunks);
-    let of_history = |found: HashMap<&str, f32>| {
-        let score = |(path, takes): (&String, &bool)| match takes {
-            true => found.get(path.as_str()).copied().unwrap_or_default(),
-            false => 0.0,
-        };
-        paths.iter().zip(takes_part).map(score).collect()
-    };
+    let best = best_chunks(table, &scores.chunks);
     let mut channels: [Vec<f32>; N_CHANNELS] = std::array::from_fn(|_| Vec::new());
     let mut set = |channel: Channel, scores: Vec<f32>| {
         channels[channel as usize] = beside_the_best(scores, &table.kinds);
     };
     set(Channel::Chunks, means(&best));
     set(Channel::Files, scores.files);
-    set(Channel::Title, means(&best_chunks(counts, &scores.title_chunks)));
+    set(Channel::Title, means(&best_chunks(table, &scores.title_chunks)));
     set(Channel::Paths, scores.paths);
     set(Channel::FileNames, bm25::file_names(table, takes_part, &query.stems));
     set(Channel::Mentioned, mentioned::by_path(&query.paths, table, takes_part));
     set(Channel::Modules, mentioned::by_module(&query.modules, table, takes_part));
     set(Channel::Names, scores.names);
-    set(Channel::StemChunks, means(&best_chunks(counts, &scores.stem_chunks)));
+    set(Channel::StemChunks, means(&best_chunks(table, &scores.stem_chunks)));
     set(Channel::StemFiles, scores.stem_files);
     if let Some(history) = history.filter(|history| !history.is_empty()) {
-        set(Channel::Commits, of_history(history.by_commit(&query.words)));
-        set(Channel::Messages, of_history(history.by_file(&query.title)));
+        set(Channel::Commits, past::of_files(&history.by_commit(&query.words), table, takes_part));
+        set(Channel::Messages, past::of_files(&history.by_file(&query.title), table, takes_part));
     }
     channels[Channel::Near as usize] = near;
     Ok(Scored { channels, best })
@@ -90,11 +80,11 @@ pub(super) fn ranked(
         }
     }
     for (score, kind) in total.iter_mut().zip(&table.kinds) {
-        *score *= kind.standing;
+        *score *= weights.standing(kind.standing);
     }
     let weight = weights.of(Channel::Neighbours);
     if weight > 0.0 {
-        let neighbours = normalised(neighbours(&total, &table.paths));
+        let neighbours = normalised(neighbours(&total, table));
         for (total, score) in total.iter_mut().zip(neighbours) {
             *total += weight * score;
         }
@@ -104,15 +94,22 @@ pub(super) fn ranked(
     let near = |file: u32| {
         scored.channels[Channel::Near as usize].get(file as usize).is_some_and(|near| *near > 0.0)
     };
-    order.retain(|file| total[*file as usize] > 0.0 && (!best[*file as usize].is_empty() || near(*file)));
-    order.sort_by(|left, right| {
+    order.retain(|file| {
+        total[*file as usize] > 0.0 && (!best[*file as usize].chunks().is_empty() || near(*file))
+    });
+    let by_score = |left: &u32, right: &u32| {
         let key = |file: &u32| (total[*file as usize], &table.paths[*file as usize]);
         let (left, right) = (key(left), key(right));
         right.0.total_cmp(&left.0).then_with(|| left.1.cmp(right.1))
-    });
-    order.truncate(limit);
+    };
+    // Only those that are shown have to be in order.
+    if limit < order.len() {
+        order.select_nth_unstable_by(limit, by_score);
+        order.truncate(limit);
+    }
+    order.sort_by(by_score);
     let ranked = order.into_iter().map(|file| {
-        let chunks = &best[file as usize];
+        let chunks = best[file as usize].chunks();
         let top = chunks.first().map_or(1.0, |(_, score)| score.max(f32::MIN_POSITIVE));
         let chunks = chunks.iter().map(|(chunk, score)| (*chunk, score / top)).collect();
         RankedFile { score: total[file as usize], file, chunks }
@@ -120,25 +117,44 @@ pub(super) fn ranked(
     ranked.collect()
 }
 
-/// The best chunks of each file, best first.
-fn best_chunks(counts: &dyn WordCounts, scores: &[f32]) -> Vec<Vec<(u32, f32)>> {
-    let table = counts.table();
-    let mut best: Vec<Vec<(u32, f32)>> = vec![Vec::new(); table.paths.len()];
-    for ((number, chunk), score) in (0u32..).zip(&table.chunks).zip(scores) {
-        let Some(file) = chunk.file.filter(|_| *score > 0.0) else { continue };
-        let list = &mut best[file as usize];
-        let place = list.partition_point(|(_, known)| known >= score);
+/// The best chunks of one file, best first.
+#[derive(Debug, Clone, Copy, Default)]
+struct Best {
+    n_chunks: usize,
+    chunks: [(u32, f32); BEST_CHUNKS],
+}
+
+impl Best {
+    fn chunks(&self) -> &[(u32, f32)] {
+        &self.chunks[..self.n_chunks]
+    }
+
+    /// Of equal ones that with the lower number goes first.
+    fn add(&mut self, number: u32, score: f32) {
+        let place = self
+            .chunks()
+            .partition_point(|(other, known)| *known > score || *known == score && *other < number);
         if place < BEST_CHUNKS {
-            list.insert(place, (number, *score));
-            list.truncate(BEST_CHUNKS);
+            self.n_chunks = (self.n_chunks + 1).min(BEST_CHUNKS);
+            self.chunks[place..self.n_chunks].rotate_right(1);
+            self.chunks[place] = (number, score);
+        }
+    }
+}
+
+fn best_chunks(table: &WordTable, scored: &bm25::Scored) -> Vec<Best> {
+    let mut best = vec![Best::default(); table.paths.len()];
+    for number in &scored.found {
+        if let Some(file) = table.chunks[*number as usize].file {
+            best[file as usize].add(*number, scored.scores[*number as usize]);
         }
     }
     best
 }
 
-fn means(best: &[Vec<(u32, f32)>]) -> Vec<f32> {
+fn means(best: &[Best]) -> Vec<f32> {
     best.iter()
-        .map(|list| list.iter().map(|(_, score)| score).sum::<f32>() / list.len().max(1) as f32)
+        .map(|best| best.chunks().iter().map(|(_, score)| score).sum::<f32>() / best.n_chunks.max(1) as f32)
         .collect()
 }
 
@@ -162,29 +178,28 @@ fn normalised(mut scores: Vec<f32>) -> Vec<f32> {
 }
 
 /// The mean of the best others of the folder.
-fn neighbours(total: &[f32], paths: &[String]) -> Vec<f32> {
-    let folder = |path: &str| path.rsplit_once('/').map_or(0, |(folder, _)| folder.len());
-    let mut best: HashMap<&str, Vec<f32>> = HashMap::new();
-    for (path, score) in paths.iter().zip(total).filter(|(_, score)| **score > 0.0) {
-        let list = best.entry(&path[..folder(path)]).or_default();
+fn neighbours(total: &[f32], table: &WordTable) -> Vec<f32> {
+    const KEPT: usize = NEIGHBOURS + 1;
+    let folder = |file: usize| table.files[file].folder as usize;
+    // One more than are asked for: a file is none of its own neighbours.
+    let mut best = vec![[0.0_f32; KEPT]; table.n_folders()];
+    for (file, score) in total.iter().enumerate().filter(|(_, score)| **score > 0.0) {
+        let list = &mut best[folder(file)];
         let place = list.partition_point(|known| known >= score);
-        if place <= NEIGHBOURS {
-            list.insert(place, *score);
-            list.truncate(NEIGHBOURS + 1);
+        if place < KEPT {
+            list[place..].rotate_right(1);
+            list[place] = *score;
         }
     }
-    let of = |(path, score): (&String, &f32)| {
-        let Some(list) = best.get(&path[..folder(path)]).filter(|_| *score > 0.0) else { return 0.0 };
+    let of = |(file, score): (usize, &f32)| {
+        if *score <= 0.0 {
+            return 0.0;
+        }
+        let list = &best[folder(file)];
         // Without itself, if it is among them.
         let own = list.iter().position(|known| known == score);
-        let others: Vec<f32> = list
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| Some(*at) != own)
-            .map(|(_, score)| *score)
-            .take(NEIGHBOURS)
-            .collect();
-        others.iter().sum::<f32>() / NEIGHBOURS as f32
+        let others = list.iter().enumerate().filter(|(at, _)| Some(*at) != own).map(|(_, score)| *score);
+        others.take(NEIGHBOURS).sum::<f32>() / NEIGHBOURS as f32
     };
-    paths.iter().zip(total).map(of).collect()
+    total.iter().enumerate().map(of).collect()
 }

@@ -1,13 +1,15 @@
 //! What is left out: by folder, scope, language, path, and words that must or must not be there.
 
+use std::sync::Arc;
+
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde_json::{Value, json};
 
 use super::candidates::Candidate;
 use crate::paths::{self, Category};
 use crate::query::Operators;
-use crate::request::SearchRequest;
-use crate::store::Chunk;
+use crate::request::{SearchRequest, SearchWarning};
+use crate::store::{Chunk, FileWords, PathKind, WordTable};
 use chartroom_protocol::index::SearchScope;
 
 pub(super) struct Filter {
@@ -44,7 +46,7 @@ impl Removed {
 
 impl Filter {
     /// The filter, and a warning for each pattern that is none.
-    pub(super) fn new(request: &SearchRequest, operators: &Operators) -> (Self, Vec<String>) {
+    pub(super) fn new(request: &SearchRequest, operators: &Operators) -> (Self, Vec<SearchWarning>) {
         let mut warnings = Vec::new();
         let mut matcher = |patterns: &[String]| {
             if patterns.is_empty() {
@@ -53,7 +55,8 @@ impl Filter {
             let mut builder = GitignoreBuilder::new("");
             for pattern in patterns {
                 if let Err(error) = builder.add_line(None, pattern) {
-                    warnings.push(format!("SEARCH_BAD_PATTERN - {pattern}: {error}"));
+                    let reason = error.to_string();
+                    warnings.push(SearchWarning::BadPattern { pattern: pattern.clone(), reason });
                 }
             }
             builder.build().ok()
@@ -94,6 +97,14 @@ impl Filter {
             })
             .collect();
         (kept, removed)
+    }
+
+    /// Which files of a table may answer at all.
+    pub(super) fn takes_part(&self, table: &WordTable) -> Vec<bool> {
+        let allows = |(file, (path, kind)): (&FileWords, (&Arc<str>, &PathKind))| {
+            file.n_chunks > 0 && self.allows_path(path, kind.category)
+        };
+        table.files.iter().zip(table.paths.iter().zip(&table.kinds)).map(allows).collect()
     }
 
     /// Says whether files at this path may answer at all.

@@ -7,6 +7,7 @@ use chartroom_protocol::index::GroupBy;
 use super::candidates::Candidate;
 use crate::query::plan::{Intent, Plan};
 use crate::store::Symbol;
+use crate::symbols::SymbolKind;
 
 /// Lines that share a group when there is no symbol.
 const WINDOW: u32 = 25;
@@ -39,7 +40,8 @@ pub(super) fn symbol_of<'a>(candidate: &Candidate, plan: &Plan, symbols: &'a [Sy
     let named = symbols
         .iter()
         .filter(|symbol| {
-            (chunk.start_line..=chunk.end_line).contains(&symbol.start_line) && symbol.kind != "impl"
+            (chunk.start_line..=chunk.end_line).contains(&symbol.start_line)
+                && symbol.kind != SymbolKind::Impl
         })
         .find(|symbol| {
             let name = symbol.qualified_name.rsplit('.').next().unwrap_or_default().to_lowercase();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::hashes::Hashes;
 use crate::store::{FileName, WordTable};
 
 /// A module's name has at least a folder and a file.
@@ -11,18 +12,22 @@ const MIN_PARTS: usize = 2;
 pub(super) fn by_path(paths: &[String], table: &WordTable, takes_part: &[bool]) -> Vec<f32> {
     let mut scores = vec![0.0_f32; table.paths.len()];
     let mut by_name: HashMap<&str, Vec<usize>> =
-        paths.iter().map(|path| (name_of(path), Vec::new())).collect();
+        paths.iter().map(|path| (FileName::name_of(path), Vec::new())).collect();
     if by_name.is_empty() {
         return scores;
     }
-    for (at, path) in table.paths.iter().enumerate().filter(|(at, _)| takes_part[*at]) {
-        if let Some(files) = by_name.get_mut(name_of(path)) {
+    let asked = Hashes::of(by_name.keys().map(|name| FileName::hash_of(name)));
+    let of_files = table.names.iter().enumerate();
+    for (at, _) in of_files.filter(|(at, name)| asked.may_have(name.name) && takes_part[*at]) {
+        if let Some(files) = by_name.get_mut(FileName::name_of(&table.paths[at])) {
             files.push(at);
         }
     }
     let mut order = 0.0;
     for path in paths {
-        let Some(same_name) = by_name.get(name_of(path)).filter(|files| !files.is_empty()) else { continue };
+        let Some(same_name) = by_name.get(FileName::name_of(path)).filter(|files| !files.is_empty()) else {
+            continue;
+        };
         let shared = |file: &usize| {
             let (left, right) = (path.rsplit('/'), table.paths[*file].rsplit('/'));
             left.zip(right).take_while(|(left, right)| left == right).count()
@@ -49,7 +54,9 @@ pub(super) fn by_module(modules: &[Vec<String>], table: &WordTable, takes_part: 
     if by_tail.is_empty() {
         return scores;
     }
-    for (at, name) in table.names.iter().enumerate().filter(|(at, _)| takes_part[*at]) {
+    let asked = Hashes::of(by_tail.keys().copied());
+    let of_files = table.names.iter().enumerate();
+    for (at, name) in of_files.filter(|(at, name)| asked.may_have(name.tail) && takes_part[*at]) {
         if let Some(files) = by_tail.get_mut(&name.tail) {
             files.push(at);
         }
@@ -83,23 +90,17 @@ fn shared_end(parts: &[String], path: &str) -> usize {
     parts.iter().rev().zip(segments).take_while(|(part, segment)| part == segment).count()
 }
 
-fn name_of(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::query::weigh::modules_of;
-    use crate::store::PathKind;
 
     fn table(paths: &[&str]) -> WordTable {
-        WordTable {
-            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
-            kinds: paths.iter().map(|path| PathKind::of(path)).collect(),
-            names: paths.iter().map(|path| FileName::of(path)).collect(),
-            chunks: Vec::new(),
+        let mut table = WordTable::default();
+        for path in paths {
+            table.add_file(path);
         }
+        table
     }
 
     #[test]

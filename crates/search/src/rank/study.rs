@@ -3,10 +3,10 @@
 use super::channel::{Channel, ChannelWeights, N_CHANNELS};
 use super::filter::Filter;
 use super::{files, title};
-use crate::query::operators;
 use crate::query::weigh::{WeighedQuery, weigh};
+use crate::query::{operators, plan};
 use crate::request::{SearchError, SearchRequest};
-use crate::store::{GenerationReader, PathKind, WordCounts};
+use crate::store::{GenerationReader, WordCounts};
 
 /// One file that takes part.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,9 @@ pub fn rankings_without(
 ) -> Result<Vec<Vec<String>>, SearchError> {
     let (counts, query, scored) = scores(reader, request)?;
     let weights = ChannelWeights::of_query(&query, request.ask);
-    let path = |file: &files::RankedFile| counts.table().paths[file.file as usize].clone();
+    let in_words = plan::plan(&operators::parse(&request.query).text).in_words;
+    let weights = if in_words { weights.in_words() } else { weights };
+    let path = |file: &files::RankedFile| counts.table().paths[file.file as usize].to_string();
     let without = |channel: &Channel| {
         let weights = weights.with(*channel, 0.0);
         files::ranked(&*counts, &scored, &weights, limit).iter().map(path).collect()
@@ -45,8 +47,7 @@ fn scores(
     let query = weigh(&title(&request.query), &parsed.text);
     let counts = reader.words()?;
     let table = counts.table();
-    let allows = |(path, kind): (&String, &PathKind)| filter.allows_path(path, kind.category);
-    let takes_part: Vec<bool> = table.paths.iter().zip(&table.kinds).map(allows).collect();
+    let takes_part = filter.takes_part(table);
     let scored = files::scored(&*counts, &query, &takes_part, Vec::new(), request.history.as_deref())?;
     Ok((counts, query, scored))
 }
@@ -62,7 +63,7 @@ pub fn study(
         std::array::from_fn(|channel| scored.channels[channel].get(at).copied().unwrap_or_default())
     };
     let studied = paths.iter().enumerate().map(|(at, path)| StudiedFile {
-        path: path.clone(),
+        path: path.to_string(),
         standing: counts.table().kinds[at].standing,
         channels: of(at),
     });

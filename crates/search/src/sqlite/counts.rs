@@ -1,56 +1,109 @@
 //! Words counted in the tantivy index, by the numbers of one snapshot.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use tantivy::index::SegmentId;
 use tantivy::postings::Postings as _;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet as _, Searcher, TERMINATED, Term};
+use tantivy::{DocSet as _, Searcher, SegmentReader, TERMINATED, Term};
 
 use super::lexical::{Fields, lexical_error, split_place};
 use super::memory::Memory;
-use crate::store::{ChunkWords, FileName, LexicalField, PathKind, StoreError, WordCounts, WordTable};
+use crate::store::{ChunkWords, LexicalField, StoreError, WordCounts, WordTable};
 
-/// The numbers of a snapshot; made once for each.
+/// The numbers of a snapshot. Those of the next one are the same, but for the segments of the index that came or went and
+/// the chunks that were deleted.
+#[derive(Default, Clone)]
 pub(super) struct Numbers {
     table: WordTable,
     /// The file's id and the chunk's place in it.
-    places: Vec<(i64, usize)>,
-    /// What each segment's numbers begin with.
-    bases: Vec<u32>,
+    places: Vec<(i64, u32)>,
+    segments: HashMap<SegmentId, Segment>,
+    /// How many numbers belong to segments that are gone.
+    n_unused: u32,
+}
+
+/// What is numbered of a segment.
+#[derive(Clone, Copy)]
+struct Segment {
+    /// The number of its first chunk.
+    base: u32,
+    n_chunks: u32,
+    n_deleted: u32,
+}
+
+impl Segment {
+    fn numbers(self) -> std::ops::Range<u32> {
+        self.base..self.base + self.n_chunks
+    }
 }
 
 impl Numbers {
-    pub(super) fn of(searcher: &Searcher, fields: Fields, memory: &Memory) -> Result<Self, StoreError> {
-        let mut numbers = Self { table: WordTable::default(), places: Vec::new(), bases: Vec::new() };
-        let mut files = std::collections::HashMap::new();
-        for segment in searcher.segment_readers() {
-            numbers.bases.push(u32::try_from(numbers.places.len()).unwrap_or(u32::MAX));
-            let places = segment.fast_fields().u64("place").map_err(lexical_error)?;
-            let norms = |field| segment.get_fieldnorms_reader(field).map_err(lexical_error);
-            let (symbol, path) = (norms(fields.symbol)?, norms(fields.path)?);
-            let (content, stem) = (norms(fields.content)?, norms(fields.stem)?);
-            for doc in 0..segment.max_doc() {
-                let (id, at) = split_place(places.first(doc).unwrap_or_default());
-                let entry = memory.files.get(&id).filter(|_| !segment.is_deleted(doc));
-                let file = entry.map(|entry| {
-                    *files.entry(id).or_insert_with(|| {
-                        numbers.table.kinds.push(PathKind::of(&entry.path));
-                        numbers.table.names.push(FileName::of(&entry.path));
-                        numbers.table.paths.push(entry.path.clone());
-                        u32::try_from(numbers.table.paths.len() - 1).unwrap_or(u32::MAX)
-                    })
-                });
-                numbers.places.push((id, at));
-                numbers.table.chunks.push(ChunkWords {
+    /// Makes these the numbers of what the index and the files are now.
+    pub(super) fn follow(
+        &mut self,
+        searcher: &Searcher,
+        fields: Fields,
+        memory: &Memory,
+    ) -> Result<(), StoreError> {
+        // Half of it is gone: what is left is better numbered anew.
+        if self.n_unused as usize * 2 > self.places.len() {
+            *self = Self::default();
+        }
+        let readers = searcher.segment_readers();
+        let gone = |id: &SegmentId| !readers.iter().any(|reader| reader.segment_id() == *id);
+        for id in self.segments.keys().copied().filter(gone).collect::<Vec<_>>() {
+            let Some(segment) = self.segments.remove(&id) else { continue };
+            self.n_unused += segment.n_chunks;
+            segment.numbers().for_each(|number| self.table.remove_chunk(number));
+        }
+        for reader in readers {
+            match self.segments.get_mut(&reader.segment_id()) {
+                None => self.add(reader, fields, memory)?,
+                Some(segment) if segment.n_deleted != reader.num_deleted_docs() => {
+                    segment.n_deleted = reader.num_deleted_docs();
+                    let base = segment.base;
+                    for doc in (0..reader.max_doc()).filter(|doc| reader.is_deleted(*doc)) {
+                        self.table.remove_chunk(base + doc);
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, reader: &SegmentReader, fields: Fields, memory: &Memory) -> Result<(), StoreError> {
+        let base = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
+        let places = reader.fast_fields().u64("place").map_err(lexical_error)?;
+        let norms = |field| reader.get_fieldnorms_reader(field).map_err(lexical_error);
+        let (symbol, path) = (norms(fields.symbol)?, norms(fields.path)?);
+        let (content, stem) = (norms(fields.content)?, norms(fields.stem)?);
+        // The chunks of a file follow each other.
+        let mut last: Option<(i64, Option<u32>)> = None;
+        for doc in 0..reader.max_doc() {
+            let (id, at) = split_place(places.first(doc).unwrap_or_default());
+            let file = match last {
+                Some((known, file)) if known == id => file,
+                _ => memory.files.get(&id).map(|entry| self.table.add_file(&entry.path)),
+            };
+            last = Some((id, file));
+            self.places.push((id, u32::try_from(at).unwrap_or(u32::MAX)));
+            self.table.add_chunk(match file.filter(|_| !reader.is_deleted(doc)) {
+                None => ChunkWords::default(),
+                file => ChunkWords {
                     file,
                     symbol: symbol.fieldnorm(doc),
                     path: path.fieldnorm(doc),
                     content: content.fieldnorm(doc),
                     stem: stem.fieldnorm(doc),
-                });
-            }
+                },
+            });
         }
-        Ok(numbers)
+        let segment = Segment { base, n_chunks: reader.max_doc(), n_deleted: reader.num_deleted_docs() };
+        self.segments.insert(reader.segment_id(), segment);
+        Ok(())
     }
 }
 
@@ -75,15 +128,16 @@ impl WordCounts for Counts {
     ) -> Result<(), StoreError> {
         let field = self.fields.of(field);
         let term = Term::from_field_text(field, word);
-        for (segment, base) in self.searcher.segment_readers().iter().zip(&self.numbers.bases) {
-            let index = segment.inverted_index(field).map_err(lexical_error)?;
+        for reader in self.searcher.segment_readers() {
+            let Some(segment) = self.numbers.segments.get(&reader.segment_id()) else { continue };
+            let index = reader.inverted_index(field).map_err(lexical_error)?;
             let postings = index
                 .read_postings(&term, IndexRecordOption::WithFreqs)
                 .map_err(|error| StoreError::Unavailable(format!("word index: {error}")))?;
             let Some(mut postings) = postings else { continue };
             let mut doc = postings.doc();
             while doc != TERMINATED {
-                each(base + doc, postings.term_freq());
+                each(segment.base + doc, postings.term_freq());
                 doc = postings.advance();
             }
         }
@@ -97,6 +151,6 @@ impl WordCounts for Counts {
 
     fn chunk_id(&self, chunk: u32) -> Option<String> {
         let (file, at) = self.numbers.places.get(chunk as usize)?;
-        self.memory.files.get(file)?.keys.chunks.get(*at).cloned()
+        self.memory.files.get(file)?.keys.chunks.get(*at as usize)
     }
 }

@@ -51,7 +51,9 @@ impl Cache {
 
 pub(super) fn load(db: &Connection, entry: &FileEntry) -> Result<Option<Decoded>, StoreError> {
     let mut query = db
-        .prepare_cached("SELECT language, indexed_at_ms, content, text FROM files WHERE id = ?1")
+        .prepare_cached(
+            "SELECT language, indexed_at_ms, content, text FROM files JOIN bodies USING (id) WHERE id = ?1",
+        )
         .map_err(store_error)?;
     let row: Option<(String, i64, Vec<u8>, Vec<u8>)> = query
         .query_row([entry.id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
@@ -65,7 +67,7 @@ pub(super) fn load(db: &Connection, entry: &FileEntry) -> Result<Option<Decoded>
 /// The file's call sites and imports.
 pub(super) fn facts(db: &Connection, id: i64) -> Result<Facts, StoreError> {
     let bytes: Option<Vec<u8>> = db
-        .prepare_cached("SELECT facts FROM files WHERE id = ?1")
+        .prepare_cached("SELECT facts FROM bodies WHERE id = ?1")
         .and_then(|mut query| query.query_row([id], |row| row.get(0)).optional())
         .map_err(store_error)?;
     bytes.map_or_else(|| Ok(Facts::default()), |bytes| row::unpack_facts(&bytes))

@@ -18,7 +18,7 @@ pub(super) fn of(db: &Connection) -> Result<String, StoreError> {
 /// Every file with the digest of its path, text, chunks, symbols, references and vectors.
 pub(super) fn files(db: &Connection) -> Result<Vec<(String, blake3::Hash)>, StoreError> {
     let mut files = db
-        .prepare("SELECT path, language, hash, keys, content, facts, text FROM files ORDER BY path")
+        .prepare("SELECT path, language, hash, keys, content, facts, text FROM files JOIN bodies USING (id) ORDER BY path")
         .map_err(store_error)?;
     let mut vector = db.prepare("SELECT value FROM vectors WHERE key = ?1").map_err(store_error)?;
     let mut digests = Vec::new();
@@ -38,9 +38,9 @@ pub(super) fn files(db: &Connection) -> Result<Vec<(String, blake3::Hash)>, Stor
         for column in 4..7 {
             part(&found.get::<_, Vec<u8>>(column).map_err(store_error)?);
         }
-        for key in row::unpack_keys(&keys_bytes)?.vectors {
+        for key in &row::unpack_keys(&keys_bytes)?.vectors {
             let value: Option<Vec<u8>> = vector
-                .query_row([row::key_bytes(key).as_slice()], |row| row.get(0))
+                .query_row([row::key_bytes(*key).as_slice()], |row| row.get(0))
                 .optional()
                 .map_err(store_error)?;
             part(&value.unwrap_or_default());

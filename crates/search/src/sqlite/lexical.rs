@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tantivy::collector::TopDocs;
 use tantivy::directory::MmapDirectory;
+use tantivy::merge_policy::LogMergePolicy;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
 use tantivy::schema::{
     Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
@@ -20,7 +21,7 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Te
 
 use super::layout::lock_file;
 use super::row;
-use super::schema::{meta, store_error};
+use super::schema::{gone_since, meta, store_error};
 use crate::store::{Chunk, LexicalField, LexicalTerm, StoreError, Symbol};
 
 /// Changes with the fields or the tokens: an index with another one is built anew.
@@ -29,6 +30,9 @@ const FORMAT: &str = "2";
 const BUILD_THREADS: usize = 2;
 const FOLLOW_THREADS: usize = 1;
 const WRITER_MEMORY: usize = 24 << 20;
+/// A sync puts together what syncs have left behind; larger segments stay as the build made them, since whoever waits for
+/// one file should not wait for a merge of all.
+const MERGED_BY_A_SYNC: usize = 10_000;
 /// Of a long query the rarest terms decide; the others cost time.
 const MAX_TERMS: usize = 48;
 
@@ -114,7 +118,7 @@ impl Lexical {
         {
             return Ok(lexical);
         }
-        match Self::catch_up(folder, db) {
+        match catch_up(folder, db).and_then(|()| Self::on_disk(folder)) {
             Ok(lexical) => Ok(lexical),
             Err(error) => {
                 tracing::warn!(folder = %folder.display(), %error, "index: the word index is kept in memory");
@@ -125,7 +129,14 @@ impl Lexical {
 
     /// Brings the index to what the database says now.
     pub(super) fn refresh(&mut self, db: &Connection) -> Result<(), StoreError> {
-        if Stamp::of(db)? == self.stamp {
+        let stamp = Stamp::of(db)?;
+        if stamp == self.stamp {
+            return Ok(());
+        }
+        // Mostly the writer has done it: then only what changed of the index is opened.
+        if self.folder.is_some() && Stamp::read(&self.index).is_ok_and(|written| written == stamp) {
+            self.reader.reload().map_err(lexical_error)?;
+            self.stamp = stamp;
             return Ok(());
         }
         *self = match &self.folder {
@@ -135,29 +146,8 @@ impl Lexical {
         Ok(())
     }
 
-    /// Writes what is missing, under a lock between processes, and opens the result.
-    pub(super) fn catch_up(folder: &Path, db: &Connection) -> Result<Self, StoreError> {
-        let lock = fs::OpenOptions::new().create(true).append(true).open(lock_file(folder))?;
-        lock.lock()?;
-        let stamp = Stamp::of(db)?;
-        // Somebody else may have done it while we waited.
-        let known = match Self::on_disk(folder) {
-            Ok(lexical) if lexical.stamp == stamp => return Ok(lexical),
-            Ok(lexical) if lexical.stamp.counter < stamp.counter => Some(lexical),
-            _ => None,
-        };
-        let caught_up = known.map_or(Ok(false), |known| follow(&known.index, known.stamp, db));
-        if !caught_up.unwrap_or(false) {
-            rebuild(folder, db)?;
-        }
-        Self::on_disk(folder)
-    }
-
     fn on_disk(folder: &Path) -> Result<Self, StoreError> {
-        let directory =
-            MmapDirectory::open(folder).map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        let index = Index::open(directory).map_err(lexical_error)?;
-        let stamp = Stamp::read(&index)?;
+        let (index, stamp) = opened(folder)?;
         Self::reading(index, Some(folder.to_owned()), stamp)
     }
 
@@ -168,14 +158,10 @@ impl Lexical {
     }
 
     fn reading(index: Index, folder: Option<PathBuf>, stamp: Stamp) -> Result<Self, StoreError> {
-        let (expected, fields) = schema();
-        if index.schema() != expected {
-            return Err(StoreError::Corrupt("the word index has other fields".to_owned()));
-        }
         tokens::register(&index);
         let reader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(lexical_error)?;
-        Ok(Self { index, reader, fields, folder, stamp })
+        Ok(Self { index, reader, fields: schema().1, folder, stamp })
     }
 
     /// What the index describes, to count in.
@@ -288,6 +274,36 @@ fn labels(chunk: &Chunk, symbols: &[Symbol]) -> String {
     text
 }
 
+/// The index in a folder, and what it describes.
+fn opened(folder: &Path) -> Result<(Index, Stamp), StoreError> {
+    let directory =
+        MmapDirectory::open(folder).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+    let index = Index::open(directory).map_err(lexical_error)?;
+    if index.schema() != schema().0 {
+        return Err(StoreError::Corrupt("the word index has other fields".to_owned()));
+    }
+    let stamp = Stamp::read(&index)?;
+    Ok((index, stamp))
+}
+
+/// Writes what is missing in a folder, under a lock between processes.
+pub(super) fn catch_up(folder: &Path, db: &Connection) -> Result<(), StoreError> {
+    let lock = fs::OpenOptions::new().create(true).append(true).open(lock_file(folder))?;
+    lock.lock()?;
+    let stamp = Stamp::of(db)?;
+    // Somebody else may have done it while we waited.
+    let known = match opened(folder) {
+        Ok((_, known)) if known == stamp => return Ok(()),
+        Ok((index, known)) if known.counter < stamp.counter => Some((index, known)),
+        _ => None,
+    };
+    let caught_up = known.map_or(Ok(false), |(index, known)| follow(&index, known, db));
+    if !caught_up.unwrap_or(false) {
+        rebuild(folder, db)?;
+    }
+    Ok(())
+}
+
 /// Applies what changed since the index's stamp. `false` when that cannot be told.
 fn follow(index: &Index, known: Stamp, db: &Connection) -> Result<bool, StoreError> {
     let transaction = db.unchecked_transaction().map_err(store_error)?;
@@ -299,17 +315,15 @@ fn follow(index: &Index, known: Stamp, db: &Connection) -> Result<bool, StoreErr
     if new > 2000 {
         return Ok(false);
     }
+    let Some(gone) = gone_since(db, known.counter)? else { return Ok(false) };
     let mut writer = LexicalWriter::new(index, FOLLOW_THREADS)?;
-    let mut tombstones = db.prepare("SELECT file FROM tombstones").map_err(store_error)?;
-    let mut gone = tombstones.query([]).map_err(store_error)?;
-    while let Some(row) = gone.next().map_err(store_error)? {
-        writer.remove(row.get(0).map_err(store_error)?);
-    }
+    let mut merges = LogMergePolicy::default();
+    merges.set_max_docs_before_merge(MERGED_BY_A_SYNC);
+    writer.writer.set_merge_policy(Box::new(merges));
+    gone.into_iter().for_each(|file| writer.remove(file));
     for_each_file(db, known.last_file, |file, path, chunks, symbols| {
         writer.add(file, path, chunks, symbols)
     })?;
-    drop(gone);
-    drop(tombstones);
     transaction.finish().map_err(store_error)?;
     writer.commit(stamp)?;
     // Without this a merge is given up each time, and every sync leaves one more small segment behind.
@@ -348,7 +362,7 @@ fn for_each_file(
     mut f: impl FnMut(i64, &str, Vec<Chunk>, &[Symbol]) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let mut query = db
-        .prepare("SELECT id, path, language, keys, content, text FROM files WHERE id > ?1 ORDER BY id")
+        .prepare("SELECT id, path, language, keys, content, text FROM files JOIN bodies USING (id) WHERE id > ?1 ORDER BY id")
         .map_err(store_error)?;
     let mut rows = query.query([after]).map_err(store_error)?;
     while let Some(row) = rows.next().map_err(store_error)? {

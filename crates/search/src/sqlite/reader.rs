@@ -1,6 +1,7 @@
 //! Reading a generation: snapshots that stay as they are while others write.
 
 mod calls;
+mod record;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,13 +12,13 @@ use serde_json::Value;
 use super::counts::{self, Numbers};
 use super::decoded::{Cache, Decoded};
 use super::layout::RootFolder;
-use super::lexical::{Lexical, Stamp};
+use super::lexical::{Fields, Lexical, Stamp};
 use super::memory::{FileEntry, Memory};
 use super::schema::{self, as_probe, meta, store_error};
 use super::{digest, row};
 use crate::store::{
-    CallEdge, Counts, FileStamp, GenerationId, GenerationReader, GraphNote, LexicalTerm, Manifest,
-    ProbeError, Scored, StoreError, StoredChunk, Symbol, WordCounts,
+    CallEdge, Counts, FileRecord, FileStamp, GenerationId, GenerationReader, GraphNote, LexicalTerm,
+    Manifest, ProbeError, Scored, StoreError, StoredChunk, Symbol, WordCounts,
 };
 use crate::symbols;
 
@@ -28,8 +29,8 @@ pub(super) struct Generation {
     memory: Mutex<Arc<Memory>>,
     lexical: Mutex<Option<Lexical>>,
     lexical_folder: std::path::PathBuf,
-    /// The numbers of the last snapshot that was counted in: of which change of the files, and of the word index.
-    numbers: Mutex<Option<(i64, Stamp, Arc<Numbers>)>>,
+    /// The numbers of the last snapshot that was counted in.
+    numbers: Mutex<Option<(Stamp, Arc<Numbers>)>>,
     cache: Cache,
 }
 
@@ -83,12 +84,40 @@ impl Generation {
         work(open)
     }
 
+    /// The numbers of a snapshot.
+    fn numbers(
+        &self,
+        searcher: &tantivy::Searcher,
+        fields: Fields,
+        stamp: Stamp,
+        memory: &Memory,
+    ) -> Result<Arc<Numbers>, StoreError> {
+        // Somebody wrote since the snapshot was taken: these numbers are good for this one question.
+        if stamp.counter != memory.counter {
+            let mut numbers = Numbers::default();
+            numbers.follow(searcher, fields, memory)?;
+            return Ok(Arc::new(numbers));
+        }
+        let mut known = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut numbers = match known.take() {
+            Some((of, numbers)) if of == stamp => {
+                *known = Some((of, Arc::clone(&numbers)));
+                return Ok(numbers);
+            }
+            Some((_, numbers)) => numbers,
+            None => Arc::default(),
+        };
+        Arc::make_mut(&mut numbers).follow(searcher, fields, memory)?;
+        *known = Some((stamp, Arc::clone(&numbers)));
+        Ok(numbers)
+    }
+
     /// The newest snapshot.
     fn snapshot(&self) -> Result<Arc<Memory>, StoreError> {
         let db = self.db();
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         if meta::<i64>(&db, "counter")?.unwrap_or(0) != memory.counter {
-            *memory = Arc::new(Memory::load(&db, &memory)?);
+            Arc::make_mut(&mut memory).follow(&db)?;
         }
         Ok(Arc::clone(&memory))
     }
@@ -128,7 +157,7 @@ impl GenerationReader for Reader {
         // A file that changed after this snapshot has another id there: ask for some more, then leave those out.
         let found = self.generation.with_lexical(|open| open.search(terms, limit + 16))?;
         let known = found.into_iter().filter_map(|(score, file, at)| {
-            let chunk_id = self.memory.files.get(&file)?.keys.chunks.get(at)?.clone();
+            let chunk_id = self.memory.files.get(&file)?.keys.chunks.get(at)?;
             Some(Scored { chunk_id, score })
         });
         let mut scored: Vec<Scored> = known.collect();
@@ -141,17 +170,7 @@ impl GenerationReader for Reader {
 
     fn words(&self) -> Result<Box<dyn WordCounts>, StoreError> {
         let (searcher, fields, stamp) = self.generation.with_lexical(|open| Ok(open.counted()))?;
-        let mut known = self.generation.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        let numbers = match &*known {
-            Some((counter, of, numbers)) if *counter == self.memory.counter && *of == stamp => {
-                Arc::clone(numbers)
-            }
-            _ => {
-                let numbers = Arc::new(Numbers::of(&searcher, fields, &self.memory)?);
-                *known = Some((self.memory.counter, stamp, Arc::clone(&numbers)));
-                numbers
-            }
-        };
+        let numbers = self.generation.numbers(&searcher, fields, stamp, &self.memory)?;
         Ok(Box::new(counts::Counts { searcher, fields, numbers, memory: Arc::clone(&self.memory) }))
     }
 
@@ -166,12 +185,12 @@ impl GenerationReader for Reader {
         limit: usize,
         allows: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<Vec<(Scored, String)>, StoreError> {
-        let nearest = self.memory.nearest(&self.generation.db(), vector, limit, allows)?;
+        let nearest = self.memory.nearest(|| self.generation.db(), vector, limit, allows)?;
         let mut found: Vec<(Scored, String)> = nearest
             .into_iter()
             .filter_map(|(score, entry, at)| {
-                let chunk_id = entry.keys.chunks.get(at)?.clone();
-                Some((Scored { chunk_id, score }, entry.path.clone()))
+                let chunk_id = entry.keys.chunks.get(at)?;
+                Some((Scored { chunk_id, score }, entry.path.to_string()))
             })
             .collect();
         found.sort_by(|(left, _), (right, _)| {
@@ -206,6 +225,10 @@ impl GenerationReader for Reader {
         Ok(chunks)
     }
 
+    fn record(&self, rel_path: &str) -> Result<Option<FileRecord>, StoreError> {
+        self.record_of(rel_path)
+    }
+
     fn symbols_in(&self, rel_path: &str) -> Result<Vec<Symbol>, StoreError> {
         let Some(entry) = self.memory.at_path(rel_path) else { return Ok(Vec::new()) };
         let Some(file) = self.file(entry)? else { return Ok(Vec::new()) };
@@ -222,12 +245,8 @@ impl GenerationReader for Reader {
     }
 
     fn symbols_named(&self, name: &str) -> Result<Vec<Symbol>, StoreError> {
-        let hash = row::name_hash(name);
         let mut found = Vec::new();
-        for entry in self.memory.files.values() {
-            if entry.keys.defined.binary_search(&hash).is_err() {
-                continue;
-            }
+        for entry in self.memory.defining(name) {
             let Some(file) = self.file(entry)? else { continue };
             found.extend(
                 file.symbols.iter().filter(|symbol| row::last_name(&symbol.qualified_name) == name).cloned(),
@@ -244,9 +263,7 @@ impl GenerationReader for Reader {
     }
 
     fn files_defining(&self, name: &str) -> Result<usize, StoreError> {
-        let hash = row::name_hash(name);
-        let files = self.memory.files.values();
-        Ok(files.filter(|entry| entry.keys.defined.binary_search(&hash).is_ok()).count())
+        Ok(self.memory.defining(name).count())
     }
 
     fn callees(&self, symbol_id: &str) -> Result<Vec<CallEdge>, StoreError> {
@@ -277,10 +294,10 @@ impl Reader {
         let symbol = symbols::file_symbol(&entry.path, lines);
         Ok(Some(Symbol {
             symbol_id: symbol.id,
-            kind: symbol.kind.as_str().to_owned(),
+            kind: symbol.kind,
             qualified_name: symbol.qualified,
             label: symbol.label,
-            rel_path: entry.path.clone(),
+            rel_path: entry.path.to_string(),
             language: file.chunks.first().map_or_else(|| "text".to_owned(), |chunk| chunk.language.clone()),
             start_line: symbol.span.start,
             end_line: symbol.span.end,

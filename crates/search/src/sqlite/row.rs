@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ids::Ids;
 use crate::graph::facts;
 use crate::store::{Chunk, FileRecord, StoreError, Symbol};
+use crate::symbols::SymbolKind;
 
 /// What a row holds besides the manifest's columns.
 pub(super) struct Packed {
@@ -16,18 +18,29 @@ pub(super) struct Packed {
 }
 
 /// What is held in memory of every file, to find chunks, symbols and call sites without opening rows.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug)]
 pub(super) struct Keys {
-    pub(super) chunks: Vec<String>,
+    pub(super) chunks: Ids,
     /// Keys of the vectors, one per chunk, or none.
-    pub(super) vectors: Vec<VectorKey>,
-    pub(super) symbols: Vec<String>,
+    pub(super) vectors: Box<[VectorKey]>,
+    pub(super) symbols: Ids,
     /// Hashes of the names defined here, sorted.
-    pub(super) defined: Vec<u32>,
+    pub(super) defined: Box<[u32]>,
     /// Hashes of the names called or imported here, sorted.
-    pub(super) mentioned: Vec<u32>,
+    pub(super) mentioned: Box<[u32]>,
     /// The package that the file says it belongs to, or that it describes.
     pub(super) package: Option<String>,
+}
+
+/// The same as it is stored.
+#[derive(Serialize, Deserialize)]
+struct PackedKeys {
+    chunks: Vec<String>,
+    vectors: Vec<VectorKey>,
+    symbols: Vec<String>,
+    defined: Vec<u32>,
+    mentioned: Vec<u32>,
+    package: Option<String>,
 }
 
 /// Half a blake3 hash, in two numbers that JSON can hold.
@@ -39,7 +52,7 @@ struct PackedChunk(u32, u32, usize, Vec<String>, Option<String>, Option<String>,
 
 /// A symbol without what its file says.
 #[derive(Serialize, Deserialize)]
-struct PackedSymbol(String, String, String, u32, u32);
+struct PackedSymbol(SymbolKind, String, String, u32, u32);
 
 #[derive(Serialize, Deserialize)]
 struct Content {
@@ -109,7 +122,7 @@ pub(super) fn pack(record: &FileRecord) -> Result<Packed, StoreError> {
             .iter()
             .map(|symbol| {
                 PackedSymbol(
-                    symbol.kind.clone(),
+                    symbol.kind,
                     symbol.qualified_name.clone(),
                     symbol.label.clone(),
                     symbol.start_line,
@@ -129,7 +142,7 @@ pub(super) fn pack(record: &FileRecord) -> Result<Packed, StoreError> {
         hashes.sort_unstable();
         hashes.dedup();
     }
-    let keys = Keys {
+    let keys = PackedKeys {
         chunks: record.chunks.iter().map(|chunk| chunk.id.clone()).collect(),
         vectors: if record.vectors.is_empty() {
             Vec::new()
@@ -178,7 +191,7 @@ pub(super) fn unpack(
             text.get(at..at + length).ok_or_else(|| damaged(format!("the text of {path} is cut off")))?;
         at += length;
         chunks.push(Chunk {
-            id: id.clone(),
+            id,
             rel_path: path.to_owned(),
             start_line,
             end_line,
@@ -195,7 +208,7 @@ pub(super) fn unpack(
         .iter()
         .zip(content.symbols)
         .map(|(id, PackedSymbol(kind, qualified_name, label, start_line, end_line))| Symbol {
-            symbol_id: id.clone(),
+            symbol_id: id,
             kind,
             qualified_name,
             label,
@@ -209,11 +222,23 @@ pub(super) fn unpack(
 }
 
 pub(super) fn unpack_keys(keys: &[u8]) -> Result<Keys, StoreError> {
-    unpack_json(keys)
+    let PackedKeys { chunks, vectors, symbols, defined, mentioned, package } = unpack_json(keys)?;
+    Ok(Keys {
+        chunks: Ids::of("chunk_", chunks),
+        vectors: vectors.into(),
+        symbols: Ids::of("sym_", symbols),
+        defined: defined.into(),
+        mentioned: mentioned.into(),
+        package,
+    })
 }
 
 pub(super) fn unpack_facts(facts: &[u8]) -> Result<facts::Facts, StoreError> {
-    Ok(facts::decode(std::str::from_utf8(&decompress(facts)?).map_err(damaged)?))
+    Ok(facts::decode(&unpack_text(facts)?))
+}
+
+pub(super) fn unpack_text(bytes: &[u8]) -> Result<String, StoreError> {
+    String::from_utf8(decompress(bytes)?).map_err(damaged)
 }
 
 fn pack_json(value: &impl Serialize) -> Result<Vec<u8>, StoreError> {

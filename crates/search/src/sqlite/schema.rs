@@ -7,13 +7,16 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use crate::store::{ProbeError, StoreError};
 
-/// Raised with every change of the tables: an older file is then `Corrupt`, which a reindex mends.
-const SCHEMA: i64 = 1;
+/// Raised with every change of the tables, together with the fingerprint's version: an older file says in its marker that
+/// it is to be built anew. It can be opened for that, and for nothing else.
+const SCHEMA: i64 = 2;
+/// The tables whose marker can still be read.
+const READ_MARKER: i64 = 1;
 
 const TABLES: &str = "
     CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
     -- A file's id is never used again, and every version of a file has its own: whoever holds an id holds a version.
-    -- The large columns come last, so that a walk over the manifest does not read them.
+    -- What is large has its own table, so that a walk over the manifest does not read it.
     CREATE TABLE files (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         path TEXT NOT NULL UNIQUE,
@@ -25,7 +28,10 @@ const TABLES: &str = "
         indexed_at_ms INTEGER NOT NULL,
         n_chunks INTEGER NOT NULL,
         n_symbols INTEGER NOT NULL,
-        n_references INTEGER NOT NULL,
+        n_references INTEGER NOT NULL
+    );
+    CREATE TABLE bodies (
+        id INTEGER PRIMARY KEY,
         keys BLOB NOT NULL,
         content BLOB NOT NULL,
         facts BLOB NOT NULL,
@@ -33,8 +39,9 @@ const TABLES: &str = "
     );
     -- Vectors by what was embedded. They outlive their files for a while: a branch comes back.
     CREATE TABLE vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-    -- Ids of files that are gone but may still be in the derived index.
-    CREATE TABLE tombstones (file INTEGER PRIMARY KEY);
+    -- Ids of files that are gone, with the change that took them: what others have of them is out of date. Changes up to
+    -- the one that `gone_from` in the meta table names are not listed any more.
+    CREATE TABLE tombstones (file INTEGER PRIMARY KEY, counter INTEGER NOT NULL);
     CREATE TABLE journal (id INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL);
 ";
 
@@ -67,7 +74,14 @@ pub(super) fn open_writable(path: &Path) -> Result<Connection, StoreError> {
     )
     .map_err(store_error)?;
     db.busy_timeout(BUSY).map_err(store_error)?;
-    check(&db)?;
+    match check(&db)? {
+        SCHEMA => {}
+        older => {
+            return Err(StoreError::Corrupt(format!(
+                "the index has the format {older}, this version writes {SCHEMA}; build it anew"
+            )));
+        }
+    }
     settle(&db)?;
     Ok(db)
 }
@@ -99,14 +113,25 @@ pub(super) fn open_readable(path: &Path) -> Result<Connection, StoreError> {
     }
 }
 
-fn check(db: &Connection) -> Result<(), StoreError> {
+fn check(db: &Connection) -> Result<i64, StoreError> {
     match meta::<i64>(db, "schema")? {
-        Some(SCHEMA) => Ok(()),
+        Some(schema @ READ_MARKER..=SCHEMA) => Ok(schema),
         Some(other) => {
             Err(StoreError::Corrupt(format!("the index has the format {other}, this version reads {SCHEMA}")))
         }
         None => Err(StoreError::Corrupt("the index does not say its format".to_owned())),
     }
+}
+
+/// The files that went after this change; none when that is too long ago to be told.
+pub(super) fn gone_since(db: &Connection, counter: i64) -> Result<Option<Vec<i64>>, StoreError> {
+    if counter < meta::<i64>(db, "gone_from")?.unwrap_or(0) {
+        return Ok(None);
+    }
+    let mut query =
+        db.prepare_cached("SELECT file FROM tombstones WHERE counter > ?1").map_err(store_error)?;
+    let gone = query.query_map([counter], |row| row.get(0)).and_then(Iterator::collect);
+    gone.map(Some).map_err(store_error)
 }
 
 pub(super) fn meta<T: rusqlite::types::FromSql>(db: &Connection, key: &str) -> Result<Option<T>, StoreError> {

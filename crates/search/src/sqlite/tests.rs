@@ -141,6 +141,30 @@ fn another_process_sees_what_this_one_writes() {
 }
 
 #[test]
+fn a_snapshot_from_long_ago_is_brought_up_to_date() {
+    let data = tempfile::tempdir().unwrap();
+    let ours = published(data.path(), &[("a.py", "def first(): pass\n"), ("gone.py", "def gone(): pass\n")]);
+    let theirs = SqliteStore::open(data.path()).unwrap();
+    assert_eq!(reader(&theirs).symbols_named("gone").unwrap().len(), 1);
+    let mut sync = writer(&ours);
+    sync.apply(vec![FileChange::Remove("gone.py".into())]).unwrap();
+    // More changes than are listed.
+    for round in 0..600 {
+        sync.apply(vec![put("a.py", &format!("def round_{round}(): pass\n"))]).unwrap();
+    }
+    drop(sync);
+    for store in [&theirs, &ours] {
+        let reader = reader(store);
+        assert_eq!(reader.symbols_named("gone").unwrap(), []);
+        assert_eq!(reader.symbols_named("round_598").unwrap(), []);
+        assert_eq!(reader.symbols_named("round_599").unwrap().len(), 1);
+        assert_eq!(reader.chunks_in("gone.py").unwrap(), []);
+        assert_eq!(find(store, "599"), ["a.py"]);
+        assert_eq!(find(store, "gone"), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn the_old_generation_answers_until_the_new_one_is_published() {
     let data = tempfile::tempdir().unwrap();
     let store = published(data.path(), &[("a.py", "def old(): pass\n")]);

@@ -7,7 +7,8 @@ use chartroom_protocol::index::SkippedFiles;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::layout::RootFolder;
-use super::lexical::{Lexical, LexicalWriter, Stamp};
+use super::lexical::{self, LexicalWriter, Stamp};
+use super::row::Packed;
 use super::schema::{self, meta, set_meta, store_error};
 use super::{digest, reader, row};
 use crate::embed::Quantised;
@@ -15,6 +16,9 @@ use crate::store::{
     Applied, Chunk, Counts, FileChange, FileRecord, FileStamp, GenerationId, GenerationWriter, JournalEntry,
     Manifest, MarkerDoc, StoreError, Symbol,
 };
+
+/// The files that went with so many changes are listed.
+const KEPT_CHANGES: i64 = 256;
 
 /// Writes one generation's database and keeps its derived index in step.
 pub(super) struct Writer {
@@ -50,23 +54,29 @@ impl Writer {
         }
         let settled = match self.building.take() {
             Some(mut building) => Stamp::of(&self.db).and_then(|stamp| building.commit(stamp)),
-            None => Lexical::catch_up(&self.lexical_folder, &self.db).and_then(|_| self.forget_tombstones()),
+            None => lexical::catch_up(&self.lexical_folder, &self.db).and_then(|()| self.forget_tombstones()),
         };
         if let Err(error) = settled {
             tracing::warn!(%error, "index: the word index is behind and will be mended by the next search");
         }
     }
 
-    /// The derived index has seen every removal.
+    /// The derived index has seen every removal, and snapshots of other processes are seldom this old.
     fn forget_tombstones(&self) -> Result<(), StoreError> {
-        self.db.execute("DELETE FROM tombstones", []).map(|_| ()).map_err(store_error)
+        let until = meta::<i64>(&self.db, "counter")?.unwrap_or(0) - KEPT_CHANGES;
+        if until < meta::<i64>(&self.db, "gone_from")?.unwrap_or(0) + KEPT_CHANGES {
+            return Ok(());
+        }
+        let transaction = self.db.unchecked_transaction().map_err(store_error)?;
+        self.db.execute("DELETE FROM tombstones WHERE counter <= ?1", [until]).map_err(store_error)?;
+        set_meta(&self.db, "gone_from", until)?;
+        transaction.commit().map_err(store_error)
     }
 
     /// Drops vectors that no chunk has, once they are many: a few are kept for branches that come back.
     fn forget_vectors(&self) -> Result<(), StoreError> {
-        let count = |sql: &str| self.db.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(store_error);
-        let live = count("SELECT coalesce(sum(n_chunks), 0) FROM files")?;
-        if count("SELECT count(*) FROM vectors")? <= live + live / 2 + 2000 {
+        let live = meta::<i64>(&self.db, "n_chunks")?.unwrap_or(0);
+        if meta::<i64>(&self.db, "n_vectors")?.unwrap_or(0) <= live + live / 2 + 2000 {
             return Ok(());
         }
         let transaction = self.db.unchecked_transaction().map_err(store_error)?;
@@ -74,20 +84,23 @@ impl Writer {
             .execute_batch("CREATE TEMP TABLE IF NOT EXISTS live (key BLOB PRIMARY KEY) WITHOUT ROWID; DELETE FROM live;")
             .map_err(store_error)?;
         {
-            let mut files = self.db.prepare("SELECT keys FROM files").map_err(store_error)?;
+            let mut files = self.db.prepare("SELECT keys FROM bodies").map_err(store_error)?;
             let mut insert =
                 self.db.prepare("INSERT OR IGNORE INTO live (key) VALUES (?1)").map_err(store_error)?;
             let mut rows = files.query([]).map_err(store_error)?;
             while let Some(found) = rows.next().map_err(store_error)? {
                 let keys = row::unpack_keys(&found.get::<_, Vec<u8>>(0).map_err(store_error)?)?;
-                for key in keys.vectors {
-                    insert.execute([row::key_bytes(key).as_slice()]).map_err(store_error)?;
+                for key in &keys.vectors {
+                    insert.execute([row::key_bytes(*key).as_slice()]).map_err(store_error)?;
                 }
             }
         }
         self.db
             .execute_batch("DELETE FROM vectors WHERE key NOT IN (SELECT key FROM live); DELETE FROM live;")
             .map_err(store_error)?;
+        let n_vectors: i64 =
+            self.db.query_row("SELECT count(*) FROM vectors", [], |row| row.get(0)).map_err(store_error)?;
+        set_meta(&self.db, "n_vectors", n_vectors)?;
         transaction.commit().map_err(store_error)
     }
 }
@@ -112,12 +125,15 @@ impl GenerationWriter for Writer {
         let mut applied = Applied::default();
         let mut words: Vec<Words> = Vec::new();
         let mut changed = false;
+        let mut n_vectors = 0;
         let transaction =
             self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(store_error)?;
+        let counter = meta::<i64>(&transaction, "counter")?.unwrap_or(0) + 1;
         for (change, packed) in changes.into_iter().zip(packed) {
             match change {
                 FileChange::Put(record) => {
-                    let (removed, file) = put(&transaction, &record, packed)?;
+                    let Put { removed, file, new_vectors } = put(&transaction, &record, packed, counter)?;
+                    n_vectors += new_vectors;
                     applied.chunks_written += record.chunks.len() as u64;
                     applied.chunks_removed += removed;
                     changed = true;
@@ -127,7 +143,7 @@ impl GenerationWriter for Writer {
                     }
                 }
                 FileChange::Remove(path) => {
-                    let removed = remove(&transaction, &path)?;
+                    let removed = remove(&transaction, &path, counter)?;
                     changed |= removed.is_some();
                     applied.chunks_removed += removed.unwrap_or(0);
                 }
@@ -135,8 +151,12 @@ impl GenerationWriter for Writer {
             }
         }
         if changed {
-            let counter = meta::<i64>(&transaction, "counter")?.unwrap_or(0);
-            set_meta(&transaction, "counter", counter + 1)?;
+            set_meta(&transaction, "counter", counter)?;
+            let n_chunks = i64::try_from(applied.chunks_written).unwrap_or(0)
+                - i64::try_from(applied.chunks_removed).unwrap_or(0);
+            for (name, more) in [("n_chunks", n_chunks), ("n_vectors", n_vectors)] {
+                set_meta(&transaction, name, meta::<i64>(&transaction, name)?.unwrap_or(0) + more)?;
+            }
         }
         transaction.commit().map_err(store_error)?;
         self.dirty |= changed;
@@ -272,8 +292,17 @@ fn pack_all(changes: &[FileChange]) -> Result<Vec<PackedFile>, StoreError> {
         .collect()
 }
 
-/// Replaces a file; gives the number of chunks it had and its new id.
-fn put(db: &Connection, record: &FileRecord, packed: PackedFile) -> Result<(u64, i64), StoreError> {
+/// What became of a file that was put.
+struct Put {
+    /// The number of chunks it had.
+    removed: u64,
+    /// Its new id.
+    file: i64,
+    new_vectors: i64,
+}
+
+/// Replaces a file.
+fn put(db: &Connection, record: &FileRecord, packed: PackedFile, counter: i64) -> Result<Put, StoreError> {
     let Some((packed, vectors)) = packed else {
         return Err(StoreError::Unavailable("a file was not packed".to_owned()));
     };
@@ -285,12 +314,12 @@ fn put(db: &Connection, record: &FileRecord, packed: PackedFile) -> Result<(u64,
             vectors.len()
         )));
     }
-    let removed = remove(db, &record.rel_path)?.unwrap_or(0);
+    let removed = remove(db, &record.rel_path, counter)?.unwrap_or(0);
     let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     let FileStamp { hash, size, mtime_ns, ctime_ns } = &record.stamp;
     db.prepare_cached(
         "INSERT INTO files (path, language, hash, size, mtime_ns, ctime_ns, indexed_at_ms, n_chunks, n_symbols,
-         n_references, keys, content, facts, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+         n_references) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )
     .and_then(|mut insert| {
         insert.insert(params![
@@ -304,31 +333,33 @@ fn put(db: &Connection, record: &FileRecord, packed: PackedFile) -> Result<(u64,
             number(record.chunks.len()),
             number(record.symbols.len()),
             number(packed.n_references),
-            packed.keys,
-            packed.content,
-            packed.facts,
-            packed.text,
         ])
     })
     .and_then(|file| {
+        let sql = "INSERT INTO bodies (id, keys, content, facts, text) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let Packed { keys, content, facts, text, .. } = packed;
+        db.prepare_cached(sql)?.execute(params![file, keys, content, facts, text])?;
         let mut insert = db.prepare_cached("INSERT OR IGNORE INTO vectors (key, value) VALUES (?1, ?2)")?;
+        let mut new_vectors = 0;
         for (chunk, vector) in record.chunks.iter().zip(&vectors) {
-            insert.execute(params![row::key_bytes(row::vector_key(&chunk.content_hash)).as_slice(), vector])?;
+            new_vectors += insert.execute(params![row::key_bytes(row::vector_key(&chunk.content_hash)).as_slice(), vector])?;
         }
-        Ok((removed, file))
+        Ok(Put { removed, file, new_vectors: number(new_vectors) })
     })
     .map_err(store_error)
 }
 
 /// Removes a file; gives the number of chunks it had.
-fn remove(db: &Connection, path: &str) -> Result<Option<u64>, StoreError> {
+fn remove(db: &Connection, path: &str, counter: i64) -> Result<Option<u64>, StoreError> {
     let found: Option<(i64, i64)> = db
         .prepare_cached("DELETE FROM files WHERE path = ?1 RETURNING id, n_chunks")
         .and_then(|mut delete| delete.query_row([path], |row| Ok((row.get(0)?, row.get(1)?))).optional())
         .map_err(store_error)?;
     let Some((file, chunks)) = found else { return Ok(None) };
-    db.prepare_cached("INSERT OR IGNORE INTO tombstones (file) VALUES (?1)")
-        .and_then(|mut insert| insert.execute([file]))
+    db.prepare_cached("DELETE FROM bodies WHERE id = ?1")
+        .and_then(|mut delete| delete.execute([file]))
+        .and_then(|_| db.prepare_cached("INSERT OR IGNORE INTO tombstones (file, counter) VALUES (?1, ?2)"))
+        .and_then(|mut insert| insert.execute([file, counter]))
         .map_err(store_error)?;
     Ok(Some(chunks.unsigned_abs()))
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::symbols::SymbolKind;
+
 /// A generation's number; a later one is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GenerationId(pub u64);
@@ -47,8 +49,8 @@ pub struct StoredChunk {
 pub struct Symbol {
     /// `sym_` + hash of relative path, kind, qualified name and an ordinal; survives edits above it.
     pub symbol_id: String,
-    /// `function`, `method`, `class`, `interface`, `type`, `struct`, `enum`, `trait`, `module`, `constant`, ….
-    pub kind: String,
+    /// What it is.
+    pub kind: SymbolKind,
     /// Scopes and name, joined with `.`: `Outer.inner.name`.
     pub qualified_name: String,
     /// What an answer shows: `method m(params)`.
@@ -230,7 +232,7 @@ pub struct Fingerprint {
     pub embedding_dimension: u32,
     /// `embedded`, ….
     pub vector_store_provider: String,
-    /// `hybrid_v4`, `lexical_v4`: raised with every change of what is stored of a file.
+    /// `hybrid_v5`, `lexical_v5`: raised with every change of what is stored of a file.
     pub schema_version: String,
 }
 

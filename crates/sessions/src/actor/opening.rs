@@ -96,17 +96,20 @@ impl Actor {
             in_doubt: self.delivery.doubt().map(|doubt| doubt.message.turn_id.clone()),
         };
         let limit = self.limits.open;
+        let by_words = self.provider.tells_turns_by_words();
         let task = self.calls.spawn(async move {
             if let Some(gone) = gone {
                 // Dropped without a word means gone too.
                 gone.await.ok();
             }
-            let loaded = tokio::time::timeout(limit, provider.load_session(&session_id, options)).await;
+            let loading = tokio::time::timeout(limit, provider.load_session(&session_id, options));
+            // The agent takes longer to start than the journal to be read.
+            let (loaded, said) = tokio::join!(loading, import.said_here(by_words));
             let nothing = Imported::default();
             let (result, imported) = match loaded {
                 Ok(Ok(mut session)) => {
                     let history = std::mem::replace(&mut session.history, History::empty());
-                    match import.run(history).await {
+                    match import.run(history, said).await {
                         Ok(imported) => (Ok(session), imported),
                         Err(error) => (Err(internal(error)), nothing),
                     }
@@ -153,15 +156,17 @@ impl Actor {
                     self.outputs(said).await
                 }
                 self.dead = None;
-                self.session.killed = false;
-                let mut change = SessionChange { killed: Some(false), ..SessionChange::default() };
+                if std::mem::replace(&mut self.session.killed, false) {
+                    self.store.revived(&self.session.session_id);
+                }
                 if session.session_id != self.session.session_id {
                     let options = &mut self.session.provider_options;
                     options.insert(AGENTS_ID.to_owned(), session.session_id.as_str().into());
-                    change.provider_options = Some(options.clone());
-                }
-                if let Err(error) = self.change_session(change).await {
-                    tracing::warn!(session = %self.session.session_id, "the session is still marked ended: {error}");
+                    let provider_options = Some(options.clone());
+                    let change = SessionChange { provider_options, ..SessionChange::default() };
+                    if let Err(error) = self.change_session(change).await {
+                        tracing::warn!(session = %self.session.session_id, "the agent's own id is not kept: {error}");
+                    }
                 }
                 for reply in waiting {
                     answer(reply, Ok(self.response()));

@@ -2,12 +2,15 @@
 
 use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::{SessionId, TurnId};
-use chartroom_protocol::session::{SessionResponse, SessionState};
+use chartroom_protocol::session::{SendParams, SessionResponse, SessionState};
 
-use super::SessionService;
+use super::{NewSession, SessionService, conversation};
 use crate::actor::internal;
 use crate::provider::{AGENTS_ID, FORKED_FROM, ForkedFrom, ProviderError};
 use crate::store::StoredSession;
+
+/// How much of a conversation is handed on as text; the newest part of it, if it is longer.
+const MAX_HANDED_BYTES: usize = 256 << 10;
 
 impl SessionService {
     /// Makes a session that begins with what was said in another one up to the end of a turn, or up to its end. The other
@@ -66,6 +69,48 @@ impl SessionService {
         let id = session.session_id.clone();
         self.handle(&id).await?.list(session);
         self.load(&id).await
+    }
+
+    /// Makes a session of an agent that cannot go on from an earlier point: a new one, whose first message is what was said
+    /// in the other one up to the end of a turn, or up to its end.
+    pub async fn fork_as_text(
+        &self,
+        session_id: &SessionId,
+        at: Option<&TurnId>,
+    ) -> Result<SessionResponse, ProviderError> {
+        let store = &self.inner.store;
+        let stored = store.session(session_id).await.map_err(internal)?;
+        let source = stored.ok_or_else(|| ProviderError::session_not_found(session_id))?;
+        let project = store.project(&source.project_id).await.map_err(internal)?;
+        let project = project.ok_or_else(|| ProviderError::session_not_found(session_id))?;
+        let mut end = None;
+        if let Some(at) = at {
+            let no_turn =
+                || ProviderError::new(ErrorCode::NotFound, format!("this session has no turn {at}"));
+            store.turn_begins(session_id, at).await.map_err(internal)?.ok_or_else(no_turn)?;
+            if let Some(next) = store.turn_after(session_id, at).await.map_err(internal)? {
+                end = store.turn_begins(session_id, &next).await.map_err(internal)?;
+            }
+        }
+        if end.is_none() {
+            self.check_rests(session_id).await?;
+        }
+        let page = store.history(session_id, end, MAX_HANDED_BYTES).await.map_err(internal)?;
+        let title = self.status(session_id).await?.title;
+        let mut provider_options = source.provider_options;
+        provider_options.remove(AGENTS_ID);
+        let new = NewSession {
+            cli_type: source.cli_type,
+            project,
+            model: source.model,
+            mode: source.mode,
+            provider_options,
+        };
+        let made = self.create(new).await?;
+        let message = conversation::as_text(&page.entries, page.earlier.is_some());
+        self.send(&made.session_id, SendParams { message, images: Vec::new() }).await?;
+        self.set_title(&made.session_id, &title).await?;
+        Ok(made)
     }
 
     /// Says in words why a session's agent cannot go on from an earlier point, if it cannot.

@@ -12,7 +12,7 @@ use super::{Durability, Store, StoreError, sessions};
 use crate::provider::AGENTS_ID;
 
 impl Store {
-    /// Deletes a session: its journal, its queue and its questions. One that is not kept here is only remembered as
+    /// Deletes a session: its journal, its queue, its questions and what was noted about it. One that is not kept here is only remembered as
     /// deleted. It is on the disk when this returns.
     pub async fn delete_session(&self, session_id: &SessionId) -> Result<(), StoreError> {
         let session_id = session_id.clone();
@@ -74,7 +74,7 @@ fn delete(connection: &Connection, session_id: &SessionId) -> Result<(), StoreEr
         connection.prepare_cached("INSERT OR IGNORE INTO deleted (session_id) VALUES (?1)")?.execute([id])?;
     }
     if let Some(key) = sessions::key(connection, session_id).optional()? {
-        for table in ["journal", "queue", "questions"] {
+        for table in ["journal", "queue", "questions", "comments", "viewed"] {
             connection.prepare_cached(&format!("DELETE FROM {table} WHERE session = ?1"))?.execute([key])?;
         }
         connection.prepare_cached("DELETE FROM sessions WHERE key = ?1")?.execute([key])?;

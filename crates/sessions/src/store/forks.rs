@@ -44,6 +44,19 @@ impl Store {
         .await
     }
 
+    /// Returns the place at which a turn begins, if the session has it.
+    pub async fn turn_begins(
+        &self,
+        session_id: &SessionId,
+        turn_id: &TurnId,
+    ) -> Result<Option<u64>, StoreError> {
+        let (session_id, turn_id) = (session_id.clone(), turn_id.clone());
+        let first = self
+            .read(move |connection| end(connection, sessions::key(connection, &session_id)?, Some(&turn_id)))
+            .await?;
+        Ok(first.and_then(|first| u64::try_from(first).ok()))
+    }
+
     /// Returns the turn that came after another one, if there is one.
     pub async fn turn_after(
         &self,

@@ -4,7 +4,24 @@ use rusqlite::Connection;
 
 use super::StoreError;
 
-const STEPS: &[&str] = &[FIRST, PAGES, DELETED, HELD];
+const STEPS: &[&str] = &[FIRST, PAGES, DELETED, HELD, REVIEW];
+
+/// What a person noted beside the changes of a session.
+const REVIEW: &str = "
+    CREATE TABLE comments (
+        session    INTEGER NOT NULL,
+        comment_id TEXT NOT NULL,
+        position   INTEGER NOT NULL,  -- the order in which they were begun
+        json       TEXT NOT NULL,
+        PRIMARY KEY (session, comment_id)
+    ) WITHOUT ROWID;
+    CREATE TABLE viewed (
+        session INTEGER NOT NULL,
+        path    TEXT NOT NULL,
+        content TEXT NOT NULL,
+        PRIMARY KEY (session, path)
+    ) WITHOUT ROWID;
+";
 
 /// Whether a person has kept the queue of a session back.
 const HELD: &str = "

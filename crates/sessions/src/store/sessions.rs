@@ -129,6 +129,14 @@ impl Store {
 }
 
 impl Store {
+    /// Marks a session as not ended any more, with the next commit: the agent that was started for it would not outlive
+    /// this process either.
+    pub fn revived(&self, session_id: &SessionId) {
+        let session_id = session_id.clone();
+        let change = SessionChange { killed: Some(false), ..SessionChange::default() };
+        self.inner.writer.later(move |connection| write_change(connection, &session_id, &change));
+    }
+
     /// Notes when something last happened in a session, with the next commit.
     pub fn touch_session(&self, session_id: &SessionId, at: String) {
         let session_id = session_id.clone();

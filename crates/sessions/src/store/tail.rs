@@ -7,7 +7,10 @@
 //! database has is skipped by its seq), so a death between the commit and the emptying does no harm.
 //!
 //! A record is the length of its body, the checksum of its body, and the body. The checksum is for a power cut, after
-//! which a file may be longer than what was written; reading ends at the first record that is not whole.
+//! which a file may hold less than what was written; reading ends at the first record that is not whole, or at an end
+//! mark. An emptied file keeps its blocks, which the next rows are written over: a file that grows costs more than
+//! twice as much a write. What lies behind the end mark, the database has had; if a power cut takes the mark away, it
+//! skips those rows by their seq.
 
 use std::fs::File;
 use std::io;
@@ -25,6 +28,10 @@ pub(super) const SUFFIXES: [&str; 2] = ["-tail-a", "-tail-b"];
 type Rows = Vec<(SessionId, NewRow)>;
 
 const HEAD: usize = 8;
+/// The head of a record without a body, behind the last record.
+const END: [u8; HEAD] = [0; HEAD];
+/// How many bytes an emptied file keeps at most.
+const KEPT: u64 = 1 << 20;
 const TURN: u8 = 0;
 const UPSERT: u8 = 1;
 
@@ -37,8 +44,10 @@ pub(super) struct Tail {
 /// One of the two files.
 pub(super) struct Part {
     file: File,
-    /// Where the next record goes; what lies behind it is of a write that failed.
+    /// Where the next record goes; what lies behind it is an end mark, or of a write that failed.
     length: u64,
+    /// How many bytes the file has.
+    size: u64,
 }
 
 impl Tail {
@@ -57,6 +66,7 @@ impl Tail {
         for row in rows {
             encode(session_id, row, &mut self.buffer)?;
         }
+        self.buffer.extend_from_slice(&END);
         self.active.append(&self.buffer)
     }
 
@@ -72,6 +82,11 @@ impl Tail {
     pub(super) fn clear(&mut self) -> io::Result<()> {
         self.active.clear()
     }
+
+    /// Leaves nothing in the file but its rows.
+    pub(super) fn shrink(&mut self) -> io::Result<()> {
+        self.active.shrink()
+    }
 }
 
 impl Part {
@@ -79,29 +94,46 @@ impl Part {
         // Conversations are the user's own business.
         let file =
             File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
-        let mut bytes = vec![0; usize::try_from(file.metadata()?.len()).unwrap_or(0)];
+        let size = file.metadata()?.len();
+        let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
         file.read_exact_at(&mut bytes, 0)?;
         let mut rest = bytes.as_slice();
         rows.extend(std::iter::from_fn(|| decode(&mut rest)));
-        Ok(Self { file, length: bytes.len() as u64 })
+        Ok(Self { file, length: size - rest.len() as u64, size })
     }
 
     fn is_empty(&self) -> bool {
         self.length == 0
     }
 
+    /// Adds whole records with an end mark behind them.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all_at(bytes, self.length)?;
-        self.length += bytes.len() as u64;
+        let end = self.length + bytes.len() as u64;
+        self.length = end - END.len() as u64;
+        self.size = self.size.max(end);
         Ok(())
     }
 
     /// The database has every row of it.
     pub(super) fn clear(&mut self) -> io::Result<()> {
-        if !self.is_empty() {
-            self.file.set_len(0)?;
-            self.length = 0;
+        if self.is_empty() {
+            return Ok(());
         }
+        if self.size > KEPT {
+            self.file.set_len(0)?;
+            self.size = 0;
+        } else {
+            self.file.write_all_at(&END, 0)?;
+        }
+        self.length = 0;
+        Ok(())
+    }
+
+    /// Leaves nothing in the file but its rows.
+    pub(super) fn shrink(&mut self) -> io::Result<()> {
+        self.file.set_len(self.length)?;
+        self.size = self.length;
         Ok(())
     }
 }
@@ -227,6 +259,34 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_written_over_those_that_the_database_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store.db");
+        let session_id = SessionId::new("s");
+        let (mut tail, _, _) = Tail::open(&store).unwrap();
+        let file = || std::fs::read(beside(&store, SUFFIXES[0])).unwrap();
+        let has = |word: &str| file().windows(word.len()).any(|window| window == word.as_bytes());
+        // Of one length: what lies behind the new row begins where a record began.
+        tail.append(&session_id, &[row(1, "one"), row(3, "two"), row(5, "six")]).unwrap();
+        let n_bytes = file().len();
+        tail.clear().unwrap();
+        assert!(reopened(&store).is_empty());
+        tail.append(&session_id, &[row(7, "new")]).unwrap();
+        assert_eq!(reopened(&store), [7]);
+        tail.append(&session_id, &[row(9, "ten")]).unwrap();
+        assert_eq!(reopened(&store), [7, 9]);
+        assert_eq!((file().len(), has("six")), (n_bytes, true));
+        tail.shrink().unwrap();
+        assert_eq!((reopened(&store), has("six")), (vec![7, 9], false));
+        // It does not keep more than it should.
+        tail.append(&session_id, &[row(11, &"long ".repeat(300_000))]).unwrap();
+        tail.clear().unwrap();
+        assert_eq!(file().len(), 0);
+        tail.append(&session_id, &[row(13, "new")]).unwrap();
+        assert_eq!(reopened(&store), [13]);
+    }
+
+    #[test]
     fn a_record_that_is_not_whole_ends_the_reading() {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("store.db");
@@ -234,13 +294,14 @@ mod tests {
         tail.append(&SessionId::new("s"), &[row(1, "one"), row(2, "two")]).unwrap();
         let path = beside(&store, SUFFIXES[0]);
         let whole = std::fs::read(&path).unwrap();
+        let whole = &whole[..whole.len() - END.len()];
         for n_bytes in 0..whole.len() {
             std::fs::write(&path, &whole[..n_bytes]).unwrap();
             let expected: &[u64] = if n_bytes < whole.len().div_ceil(2) { &[] } else { &[1] };
             assert_eq!(reopened(&store), expected, "cut after {n_bytes} of {} bytes", whole.len());
         }
         // A power cut may leave the right length and nothing in it.
-        let mut torn = whole.clone();
+        let mut torn = whole.to_vec();
         torn[whole.len() - 3..].fill(0);
         std::fs::write(&path, torn).unwrap();
         assert_eq!(reopened(&store), [1]);

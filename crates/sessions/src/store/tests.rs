@@ -3,6 +3,7 @@
 mod kill;
 mod main_file;
 mod pages;
+mod review;
 mod room;
 
 use std::collections::BTreeMap;

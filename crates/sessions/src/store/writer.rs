@@ -28,7 +28,7 @@ pub enum Durability {
 
 /// How long a row may wait for the database. A reader who comes meanwhile makes it be written at once. Of an item that
 /// streams only the last state of the window is written: a longer window writes fewer pages.
-const WINDOW: Duration = Duration::from_secs(1);
+const WINDOW: Duration = Duration::from_secs(2);
 /// How many bytes of rows may wait for the database; who brings more waits, and through it its agent's pipe.
 const UNWRITTEN: usize = 4 << 20;
 /// Rows of more bytes than these are committed by themselves: written to the tail first they would be written twice
@@ -281,6 +281,14 @@ impl Shared {
         }
     }
 
+    /// Leaves nothing in the tail's files that the database has had, and may have deleted.
+    fn shrink_tail(&self, spare: &mut Part) {
+        let shrunk = spare.shrink().and_then(|()| self.lock().tail.shrink());
+        if let Err(error) = shrunk {
+            tracing::warn!("the journal's tail keeps its room: {error}");
+        }
+    }
+
     /// Puts back what could not be written, before what came since.
     fn put_back(&self, mut entries: Vec<Entry>) {
         let mut state = self.lock();
@@ -308,6 +316,7 @@ fn write_all(connection: Connection, mut spare: Part, shared: &Shared) {
         let (mut entries, is_last) = match work {
             Work::Write { entries, is_last } => (entries, is_last),
             Work::GiveRoomBack => {
+                shared.shrink_tail(&mut spare);
                 match room::give_back(&database.connection) {
                     Ok(room::Room::More) => {}
                     Ok(room::Room::Done) => shared.lock().has_room = false,

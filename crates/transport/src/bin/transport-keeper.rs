@@ -25,6 +25,7 @@ async fn own(script: std::ffi::OsString) -> ExitCode {
         folder: None,
         env: [("PATH".into(), "/usr/bin:/bin".into())].into(),
         extra_pipes: false,
+        terminal: None,
         sandbox: None,
     };
     let mut child = spawn(&keeper, spec).expect("the keeper starts");

@@ -1,4 +1,4 @@
-//! What a child inherits of our environment: an agent what a terminal would give it, any other child what its kind
+//! What a child inherits of our environment: an agent and a shell what a terminal would give it, any other child what its kind
 //! needs, and none of them our token.
 
 use std::collections::BTreeMap;
@@ -127,6 +127,11 @@ const NEVER: &[&str] = &["CHARTROOM_TOKEN"];
 const NOT_FOR_AGENTS: &[&str] =
     &["CHARTROOM_*", "PWD", "OLDPWD", "SHLVL", "_", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 
+/// Of git's own variables, those that say who the user is and how they reach a remote. The others would lead git to another
+/// repository or index than the one that is meant.
+const COMMANDS_GIT: &[&str] =
+    &["GIT_AUTHOR_*", "GIT_COMMITTER_*", "GIT_SSH", "GIT_SSH_*", "GIT_ASKPASS", "GIT_CONFIG_GLOBAL"];
+
 /// Puts a child's whole environment together.
 pub(super) fn of_child(
     kind: ChildKind,
@@ -137,7 +142,10 @@ pub(super) fn of_child(
 ) -> BTreeMap<OsString, OsString> {
     let inherits = |name: &OsStr| match kind {
         // It runs the user's tools for the user, with keys and settings whose names nobody can list.
-        ChildKind::Agent => !contains(&[NOT_FOR_AGENTS], name),
+        ChildKind::Agent | ChildKind::Shell => !contains(&[NOT_FOR_AGENTS], name),
+        ChildKind::Command | ChildKind::Test => {
+            !contains(&[NOT_FOR_AGENTS], name) && (!matches("GIT_*", name) || contains(&[COMMANDS_GIT], name))
+        }
         ChildKind::LanguageServer => contains(&[COMMON, PROXY, LANGUAGE_SERVER], name),
         ChildKind::Service => contains(&[COMMON, PROXY, LANGUAGE_SERVER, SERVICE], name),
         ChildKind::Git | ChildKind::Records => contains(&[COMMON, GIT], name),

@@ -13,6 +13,7 @@ use chartroom_transport::sandbox::{Network, Sandbox, SandboxSupport, SandboxTool
 
 use super::ChildKind;
 use crate::CanonicalRoot;
+use crate::trust::GitFolders;
 
 mod folders;
 mod names;
@@ -124,6 +125,8 @@ impl fmt::Display for SandboxState {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Confined<'a> {
     pub(super) root: &'a CanonicalRoot,
+    /// The folder whose rules count: of a worktree of our making, the one that it was made of.
+    pub(super) ruled_by: &'a Path,
     pub(super) kind: ChildKind,
     pub(super) label: &'a str,
 }
@@ -141,29 +144,34 @@ pub(super) struct Surroundings<'a> {
     pub(super) own_program: &'a Path,
     /// Our own data.
     pub(super) data_dir: &'a Path,
+    /// Of a worktree of our making, where git keeps what belongs to it.
+    pub(super) git: Option<&'a GitFolders>,
 }
 
 impl SandboxSettings {
-    fn rules_of(&self, root: &CanonicalRoot) -> &SandboxRules {
+    fn rules_of(&self, folder: &Path) -> &SandboxRules {
         // The nearest folder that the user has named counts for what is below it.
-        let above = self.projects.iter().filter(|(path, _)| root.as_path().starts_with(path));
+        let above = self.projects.iter().filter(|(path, _)| folder.starts_with(path));
         above.max_by_key(|(path, _)| path.components().count()).map_or(&self.rules, |(_, rules)| rules)
     }
 
     /// Tells what a child's sandbox is.
     pub(super) fn state(&self, child: Confined<'_>) -> SandboxState {
-        let rules = self.rules_of(child.root);
+        let rules = self.rules_of(child.ruled_by);
         let (mode, is_default) = match child.kind {
-            ChildKind::Agent => (rules.agents, false),
+            ChildKind::Agent | ChildKind::Test => (rules.agents, false),
             ChildKind::LanguageServer => match rules.language_servers {
                 Some(mode) => (mode, false),
                 None if self.proven_servers.contains(child.label) => (SandboxMode::Workspace, true),
                 None => (SandboxMode::Off, true),
             },
-            // Ours, and git as we call it.
-            ChildKind::Service | ChildKind::Git | ChildKind::Installer | ChildKind::Records => {
-                (SandboxMode::Off, false)
-            }
+            // Ours, git as we call it, and the user's own hands.
+            ChildKind::Service
+            | ChildKind::Git
+            | ChildKind::Command
+            | ChildKind::Installer
+            | ChildKind::Records
+            | ChildKind::Shell => (SandboxMode::Off, false),
         };
         if mode == SandboxMode::Off {
             return SandboxState::Off;
@@ -183,9 +191,9 @@ impl SandboxSettings {
         (mode, tool): (SandboxMode, SandboxTool),
         around: Surroundings<'_>,
     ) -> io::Result<(Sandbox, Option<TemporaryFolder>)> {
-        let rules = self.rules_of(child.root);
+        let rules = self.rules_of(child.ruled_by);
         let folders = Folders::of(around.env);
-        let mut hidden = self.hidden(child.root, around.parent_env, around.data_dir);
+        let mut hidden = self.hidden((child.root, child.ruled_by), around.parent_env, around.data_dir);
         // A child's own variables may name more than ours.
         hidden.extend(folders.secrets(child.root.as_path()).into_iter().filter(|path| !rules.allows(path)));
         hidden.sort();
@@ -205,6 +213,8 @@ impl SandboxSettings {
             write.extend(folders.caches());
         }
         write.extend(rules.allow_write.iter().cloned());
+        let git = around.git.filter(|_| child.kind == ChildKind::Agent);
+        write.extend(git.map(GitFolders::written_by_a_commit).unwrap_or_default());
         let mut read = match mode {
             SandboxMode::Strict => {
                 let mut needed = folders.needed_to_run(around.program);
@@ -215,6 +225,7 @@ impl SandboxSettings {
             SandboxMode::Off | SandboxMode::Workspace => vec![PathBuf::from("/")],
         };
         read.extend(self.shown.iter().cloned());
+        read.extend(around.git.map(|git| git.common.clone()));
         read.extend(rules.allow_read.iter().cloned());
         if child.kind == ChildKind::LanguageServer {
             // It may be one that was installed there; no secret is beside it.
@@ -234,11 +245,11 @@ impl SandboxSettings {
     /// A child does not get the variables that name its user's keys: they are read from ours.
     pub(super) fn hidden(
         &self,
-        root: &CanonicalRoot,
+        (root, ruled_by): (&CanonicalRoot, &Path),
         parent_env: &BTreeMap<OsString, OsString>,
         data_dir: &Path,
     ) -> Vec<PathBuf> {
-        let rules = self.rules_of(root);
+        let rules = self.rules_of(ruled_by);
         let mut hidden = Folders::of(parent_env).secrets(root.as_path());
         hidden.extend(self.hidden.iter().cloned());
         hidden.retain(|path| !rules.allows(path));
@@ -249,7 +260,7 @@ impl SandboxSettings {
 
     /// Whether a sandbox that cannot be had gives way: nobody has asked for it.
     pub(super) fn gives_way(&self, child: Confined<'_>) -> bool {
-        child.kind == ChildKind::LanguageServer && self.rules_of(child.root).language_servers.is_none()
+        child.kind == ChildKind::LanguageServer && self.rules_of(child.ruled_by).language_servers.is_none()
     }
 
     /// Says why this system cannot enforce it.

@@ -17,6 +17,10 @@ pub(super) fn check(request: &SpawnRequest, program: &Path, cwd: &Path) -> Resul
             return refuse(format!("{} runs a workspace's build scripts and plugins", request.label));
         }
         ChildKind::Git => return refuse("git runs programs that a repository's config names".to_owned()),
+        ChildKind::Shell => return refuse("a shell's prompt and completion run what is in it".to_owned()),
+        ChildKind::Command | ChildKind::Test => {
+            return refuse(format!("{} runs what a workspace names", request.label));
+        }
         ChildKind::Service => {}
         // The gate has a rule of its own for these.
         ChildKind::Installer | ChildKind::Records => {

@@ -7,6 +7,7 @@ import { type Found, foundOf, NOTHING } from '../../store/codeSearch'
 import { ranked } from '../../store/fileRank'
 import {
   useConversations,
+  useDesk,
   useIntents,
   useLists,
   useNotices,
@@ -26,6 +27,7 @@ import {
 } from '../../store/settings'
 import { copyText } from '../copy'
 import { Dialog } from '../Dialog'
+import { DESK_TABS } from '../desk/tabs'
 import { copyConversation as copyWhole } from '../wholeConversation'
 
 interface Entry {
@@ -60,6 +62,7 @@ export function Palette(props: {
   onPrint(): void
 }) {
   const conversations = useConversations()
+  const desk = useDesk()
   const intents = useIntents()
   const lists = useLists()
   const notices = useNotices()
@@ -75,6 +78,12 @@ export function Palette(props: {
   /** The project that is searched: the shown session's, else the first. */
   const project = () => projects.ofSession(active()) ?? projects.list[0]
 
+  /** The worktree that the shown session works in. */
+  const ofWorktree = () => {
+    const shown = projects.ofSession(active())
+    return shown?.worktree && !shown.worktree.removed ? shown : undefined
+  }
+
   const commands = (): Entry[] => [
     command('Add a project…', '', props.onAdd),
     ...(active()
@@ -85,6 +94,18 @@ export function Palette(props: {
             'Archive this session',
             '',
             () => void notices.attempt('It was not archived', () => sessions.archive(active() ?? '', true)),
+          ),
+          ...(ofWorktree()
+            ? [
+                command('Bring this worktree back or remove it…', '', () =>
+                  intents.showWorktree(ofWorktree()),
+                ),
+              ]
+            : []),
+          ...DESK_TABS.map(tab =>
+            command(`Show ${tab.label.toLowerCase()}`, tab.key ? `Ctrl Shift ${tab.key}` : '', () =>
+              desk.show(tab.id),
+            ),
           ),
           command('Find in this conversation', 'Ctrl F', () => intents.setFinding(true)),
           command('Print this conversation', 'Ctrl P', props.onPrint),
@@ -162,8 +183,8 @@ export function Palette(props: {
       run: () => tabs.select(session.sessionId),
     }))
   const starts = (): Entry[] =>
-    projects.list.flatMap(project =>
-      server.agents
+    projects.mains().flatMap(project => [
+      ...server.agents
         .filter(agent => agent.status === 'found')
         .map(agent => ({
           group: 'New session' as const,
@@ -171,7 +192,13 @@ export function Palette(props: {
           detail: project.path,
           run: () => void sessions.create(project, agent.cliType),
         })),
-    )
+      ...(['session', 'tries'] as const).map(what => ({
+        group: 'New session' as const,
+        name: `${what === 'tries' ? 'Several tries' : 'New session, in a worktree if you like,'} in ${project.name}…`,
+        detail: project.path,
+        run: () => intents.askBegin({ project, what }),
+      })),
+    ])
   /** Shows a place, such as `src/a.ts:2`. */
   const show = (place: string) => {
     const shown = project()

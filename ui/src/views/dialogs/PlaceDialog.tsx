@@ -4,7 +4,7 @@ import { createResource, For, Show } from 'solid-js'
 import { fileLines } from '../../api'
 import type { Project } from '../../protocol'
 import { addressOf } from '../../store/address'
-import { useIntents, useTabs } from '../../store/owners'
+import { useDesk, useIntents, useTabs } from '../../store/owners'
 import { visible } from '../../text/escape'
 import { CopyButton } from '../CopyButton'
 import { Dialog, Failure } from '../Dialog'
@@ -18,6 +18,7 @@ export interface ShownPlace {
 export function PlaceDialog(props: { place: ShownPlace }) {
   const intents = useIntents()
   const tabs = useTabs()
+  const desk = useDesk()
   const [answer] = createResource(
     () => props.place,
     place => fileLines(place.project.projectId, place.path, place.line),
@@ -32,6 +33,10 @@ export function PlaceDialog(props: { place: ShownPlace }) {
   const mention = () => {
     close()
     intents.insert(`@${named()}`)
+  }
+  const open = () => {
+    close()
+    desk.show('file', { path: props.place.path, line: String(props.place.line) })
   }
   const isPlace = (n: number) => n === props.place.line
   return (
@@ -74,6 +79,9 @@ export function PlaceDialog(props: { place: ShownPlace }) {
         <Show when={tabs.active()}>
           <button type="button" class="button" onClick={mention}>
             Put it into the message
+          </button>
+          <button type="button" class="button" onClick={open}>
+            Open the file
           </button>
         </Show>
         <button type="button" class="button" autofocus onClick={close}>

@@ -66,15 +66,28 @@ export function Message(props: {
               {images => <SentImages session={props.session} text={props.message.content} count={images()} />}
             </Show>
           </div>
-          <button
-            type="button"
-            class="icon-button again"
-            aria-label="Edit and send again"
-            title="Edit and send again"
-            onClick={() => intents.insert(props.message.content)}
-          >
-            <Icon name="edit" size={14} />
-          </button>
+          <span class="message-acts">
+            <button
+              type="button"
+              class="icon-button"
+              aria-label="Back to before this message"
+              title="Back to before this message"
+              onClick={() =>
+                intents.askRewind({ sessionId: props.session.sessionId, turnId: props.message.turnId })
+              }
+            >
+              <Icon name="undo" size={14} />
+            </button>
+            <button
+              type="button"
+              class="icon-button"
+              aria-label="Edit and send again"
+              title="Edit and send again"
+              onClick={() => intents.insert(props.message.content)}
+            >
+              <Icon name="edit" size={14} />
+            </button>
+          </span>
         </article>
       </Match>
       <Match when={props.message.origin === 'system'}>

@@ -1,20 +1,26 @@
 // A turn's end: a thin rule with duration, tokens and cost, or what went wrong.
 
 import { Match, Show, Switch } from 'solid-js'
+import * as api from '../../api'
 import type { TurnEvent } from '../../protocol'
 import { addressOf } from '../../store/address'
-import { useConversations, useNotices, useSessions } from '../../store/owners'
+import { useConversations, useDesk, useIntents, useNotices, useSessions, useTabs } from '../../store/owners'
 import type { Session } from '../../store/session'
 import { cost, count, duration } from '../../text/format'
 import { CopyButton } from '../CopyButton'
+import { Icon } from '../Icon'
+import { Menu, type MenuEntry } from '../Menu'
 import { LoginHelp, wantsLogin } from './LoginHelp'
 
 type Ended<T extends TurnEvent['type']> = Extract<TurnEvent, { type: T }>
 
 export function TurnEnd(props: { session: Session; turnId: string }) {
   const conversations = useConversations()
+  const desk = useDesk()
+  const intents = useIntents()
   const notices = useNotices()
   const sessions = useSessions()
+  const tabs = useTabs()
   const end = () => props.session.turns().get(props.turnId)?.end
   const failed = () => (end()?.type === 'turn_error' ? (end() as Ended<'turn_error'>) : undefined)
   const complete = () => (end()?.type === 'turn_complete' ? (end() as Ended<'turn_complete'>) : undefined)
@@ -37,6 +43,20 @@ export function TurnEnd(props: { session: Session; turnId: string }) {
   }
   const retry = (message: string) =>
     void notices.attempt('Not sent', () => conversations.send(props.session.sessionId, message, []))
+  const fork = () =>
+    notices.attempt('There is no new session', async () => {
+      const { session, cannot } = await api.fork(props.session.sessionId, props.turnId)
+      if (session !== undefined) {
+        await sessions.refreshAround(props.session.sessionId)
+        tabs.select(session)
+      }
+      if (cannot !== undefined) notices.notify(cannot)
+    })
+  const act = (id: string) => {
+    if (id === 'changes') desk.show('changes', { turn: props.turnId })
+    else if (id === 'fork') void fork()
+    else intents.askRewind({ sessionId: props.session.sessionId, turnId: props.turnId })
+  }
   const link = () =>
     new URL(
       addressOf({ kind: 'session', sessionId: props.session.sessionId, turnId: props.turnId }),
@@ -76,6 +96,14 @@ export function TurnEnd(props: { session: Session; turnId: string }) {
               <Show when={complete().status === 'cancelled'}>stopped · </Show>
               {facts(complete()).join(' · ')}
             </span>
+            <Menu
+              label="About this turn"
+              class="icon-button"
+              align="end"
+              button={<Icon name="more" size={14} />}
+              entries={ACTS}
+              onChoose={act}
+            />
             <CopyButton text={answer} label="Copy the answer" icon />
             <CopyButton text={link} label="Copy the link to this turn" icon="link" />
           </div>
@@ -84,6 +112,12 @@ export function TurnEnd(props: { session: Session; turnId: string }) {
     </Switch>
   )
 }
+
+const ACTS: MenuEntry[] = [
+  { id: 'changes', name: 'What this turn changed' },
+  { id: 'fork', name: 'Go on from here in a new tab' },
+  { id: 'rewind', name: 'Back to before this turn…' },
+]
 
 function facts(end: Ended<'turn_complete'>): string[] {
   const facts: string[] = []

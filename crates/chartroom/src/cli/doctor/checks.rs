@@ -25,6 +25,7 @@ pub(super) fn all() -> Vec<Check> {
             checks.extend(language_servers::checks(lsp, &config, &data, &root));
         }
         checks.push(index::check(&config, &data, &root));
+        checks.extend(index::server(&config, &data));
     }
     checks
 }

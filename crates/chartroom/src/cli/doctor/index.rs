@@ -1,6 +1,9 @@
 //! What state the index of the current folder is in.
 
-use chartroom_protocol::index::{IndexStatus, ManageAction, ManageIndexParams, ManageIndexResponse};
+use chartroom_protocol::index::{
+    IndexStatus, ManageAction, ManageIndexParams, ManageIndexResponse, StoreConfig,
+};
+use chartroom_search::store::team::Health;
 use chartroom_workspace::CanonicalRoot;
 
 use super::super::block_on;
@@ -42,6 +45,41 @@ pub(super) fn check(config: &Config, data: &DataFolder, root: &CanonicalRoot) ->
         }
     };
     Check { area: "index".to_owned(), name: root.to_string(), state, detail, mend }
+}
+
+/// The server through which a team shares, when the config names one.
+pub(super) fn server(config: &Config, data: &DataFolder) -> Option<Check> {
+    if config.index.store == StoreConfig::Embedded {
+        return None;
+    }
+    let asked = block_on(async {
+        let service = index::once(config, data).map_err(Failure::from)?;
+        Ok(service.team_health().await)
+    });
+    let check = |name: String, state, detail, mend: Option<&str>| Check {
+        area: "index".to_owned(),
+        name,
+        state,
+        detail,
+        mend: mend.map(ToOwned::to_owned),
+    };
+    match asked {
+        Ok(health) => health.map(|Health { address, version, latency_ms, last_trouble: _ }| match version {
+            Ok(version) => check(address, State::Ok, format!("{version}, answers in {latency_ms} ms"), None),
+            Err(why) => check(
+                address,
+                State::Wrong,
+                format!("{why}; this machine's own index answers meanwhile"),
+                Some("look at [index] store in the config, and at the server"),
+            ),
+        }),
+        Err(Failure::Impossible(why) | Failure::Usage(why)) => Some(check(
+            "the team's store".to_owned(),
+            State::Wrong,
+            why,
+            Some("look at [index] store in the config"),
+        )),
+    }
 }
 
 /// What the index itself proposes; a build that failed is built again, for there is nothing to repair.

@@ -32,7 +32,7 @@ fn status(code: ErrorCode) -> StatusCode {
         | ErrorCode::QuestionNotFound
         | ErrorCode::QueuedMessageNotFound => StatusCode::NOT_FOUND,
         ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-        ErrorCode::DuplicateProject => StatusCode::CONFLICT,
+        ErrorCode::DuplicateProject | ErrorCode::TooManyTerminals => StatusCode::CONFLICT,
         ErrorCode::MessageTooLarge | ErrorCode::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         ErrorCode::AgentNotInstalled => StatusCode::FAILED_DEPENDENCY,

@@ -3,11 +3,10 @@
 //! What goes out waits in the feeds' own bounded queues; a browser that does not read blocks only this task, its
 //! feeds overflow, and it takes the state again when it reads on.
 
+use std::task::Poll;
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
-use bytes::Bytes;
-use chartroom_protocol::ids::SessionId;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use chartroom_protocol::ws::{ClientCommand, ServerFrame};
 use chartroom_sessions::Frame;
 use futures_util::future::BoxFuture;
@@ -18,7 +17,7 @@ use tokio::time::Instant;
 use super::commands::{self, Done, Effect};
 use super::events::{Event, Events, Sources, events};
 use super::feeds::{Feeds, FromFeed};
-use super::overview::Overview;
+use super::overview::{News, Overview};
 use super::wanted::Wanted;
 use crate::app::App;
 use crate::http::access::DeviceId;
@@ -57,7 +56,7 @@ impl Connection {
         let (outgoing, incoming) = socket.split();
         let events = events(Sources {
             incoming,
-            overview: Overview::new(app.sessions().overview()),
+            overview: Overview::new(app.session_news()),
             projects: app.projects().subscribe(),
             revocations: app.access().revocations(),
             ping_every: PING,
@@ -107,7 +106,7 @@ impl Connection {
                     last_received = Instant::now();
                     self.handle_message(message).await?;
                 }
-                Some(Event::Overview(news)) => self.send_news(news).await?,
+                Some(Event::Overview(news)) => self.send_news(&news).await?,
                 Some(Event::ProjectsChanged) => self.send_projects().await?,
                 Some(Event::Revoked) => self.check_device()?,
                 Some(Event::Ping) if last_received.elapsed() > SILENCE => return Err(End::Gone),
@@ -217,7 +216,7 @@ impl Connection {
         while let Some(now) = said {
             match now {
                 FromFeed::Frame(frame) => {
-                    in_time(self.outgoing.feed(shared(frame)?)).await?;
+                    in_time(self.outgoing.feed(message(frame)?)).await?;
                 }
                 FromFeed::Ended(_, None) => {}
                 FromFeed::Ended(session_id, Some(error)) => {
@@ -232,13 +231,20 @@ impl Connection {
     }
 
     /// Writes what lists are told; who follows a session has heard it.
-    async fn send_news(&mut self, news: Vec<(SessionId, Frame)>) -> Result<(), End> {
-        for (session_id, frame) in news {
-            if !self.feeds.follows(&session_id) {
-                in_time(self.outgoing.feed(shared(frame)?)).await?;
-            }
+    async fn send_news(&mut self, gathered: &[News]) -> Result<(), End> {
+        let unheard = gathered.iter().filter(|news| !self.feeds.follows(&news.session_id));
+        let unheard: Vec<_> = unheard.map(|news| Message::Text(news.text.clone())).collect();
+        if unheard.is_empty() {
+            return Ok(());
         }
-        in_time(self.outgoing.flush()).await
+        let outgoing = &mut self.outgoing;
+        in_time(async {
+            for message in unheard {
+                outgoing.feed(message).await?;
+            }
+            outgoing.flush().await
+        })
+        .await
     }
 
     async fn send(&mut self, frame: &ServerFrame) -> Result<(), End> {
@@ -251,26 +257,18 @@ impl Connection {
     }
 }
 
-/// The text that all readers of a frame share, as a message.
-fn shared(frame: Frame) -> Result<Message, End> {
-    struct Text(std::sync::Arc<str>);
-    impl AsRef<[u8]> for Text {
-        fn as_ref(&self) -> &[u8] {
-            self.0.as_bytes()
-        }
-    }
-    let text = Bytes::from_owner(Text(frame.json));
-    match Utf8Bytes::try_from(text) {
-        Ok(text) => Ok(Message::Text(text)),
-        Err(error) => {
-            tracing::error!("a frame is no text: {error}");
-            Err(End::Gone)
-        }
-    }
+fn message(frame: Frame) -> Result<Message, End> {
+    super::text(frame).map(Message::Text).ok_or(End::Gone)
 }
 
+/// Lets a browser be slow for [`WRITE`]. Most writes are done at once and need no clock.
 async fn in_time(write: impl Future<Output = Result<(), axum::Error>>) -> Result<(), End> {
-    match tokio::time::timeout(WRITE, write).await {
+    let mut write = std::pin::pin!(write);
+    let written = match futures_util::poll!(&mut write) {
+        Poll::Ready(written) => Ok(written),
+        Poll::Pending => tokio::time::timeout(WRITE, write).await,
+    };
+    match written {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => {
             tracing::debug!("a socket cannot be written: {error}");

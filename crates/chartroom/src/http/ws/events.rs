@@ -6,21 +6,19 @@
 use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket};
-use chartroom_protocol::ids::SessionId;
-use chartroom_sessions::Frame;
 use futures_util::stream::{self, BoxStream, SelectAll, SplitStream, StreamExt as _};
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use super::overview::Overview;
+use super::overview::{Gathered, Overview};
 
 pub(super) type Events = SelectAll<BoxStream<'static, Event>>;
 
 pub(super) enum Event {
     /// What the browser said; `None` when it says nothing more.
     Incoming(Option<Result<Message, axum::Error>>),
-    Overview(Vec<(SessionId, Frame)>),
+    Overview(Gathered),
     ProjectsChanged,
     Revoked,
     Ping,

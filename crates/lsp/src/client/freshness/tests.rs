@@ -160,16 +160,36 @@ fn a_background_check_is_waited_for_and_clears_what_it_found_before() {
     let began = now + CHECK_TAKES_UP;
     progress(&mut state, "rustAnalyzer/flycheck/0", "begin", began);
     assert_eq!(pulled(&state, &touch, CHECKING, began + CHECK_BEGINS), Step::Wait(None));
-    progress(&mut state, "rustAnalyzer/flycheck/0", "end", began);
+    let ended = began + CALLED_OFF;
+    progress(&mut state, "rustAnalyzer/flycheck/0", "end", ended);
     assert_eq!(
-        pulled(&state, &touch, CHECKING, began),
-        Step::Wait(Some(began + QUIET)),
+        pulled(&state, &touch, CHECKING, ended),
+        Step::Wait(Some(ended + QUIET)),
         "it may be taken back yet"
     );
-    assert_eq!(pulled(&state, &touch, CHECKING, began + QUIET), Step::Done);
+    assert_eq!(pulled(&state, &touch, CHECKING, ended + QUIET), Step::Done);
     assert_eq!(messages(&state, &touch, CHECKING, true), ["borrowed"], "the check found it again");
-    state.publish(file(), None, vec![], began);
-    assert_eq!(pulled(&state, &touch, CHECKING, began), Step::Wait(Some(began + DEBOUNCE)), "it is");
+    state.publish(file(), None, vec![], ended);
+    assert_eq!(pulled(&state, &touch, CHECKING, ended), Step::Wait(Some(ended + DEBOUNCE)), "it is");
+}
+
+#[test]
+fn a_check_that_was_called_off_for_the_next_one_says_nothing() {
+    let now = Instant::now();
+    let mut state = open(2);
+    let touch = touch(&state, 2, now);
+    state.pulled(&file(), 2, vec![]);
+    // Its beginning was on its way to us when we saved, and the save has ended it.
+    let began = now + CHECK_TAKES_UP;
+    progress(&mut state, "rustAnalyzer/flycheck/0", "begin", began);
+    progress(&mut state, "rustAnalyzer/flycheck/0", "end", began + CALLED_OFF / 2);
+    let later = began + DEBOUNCE * 2;
+    assert_eq!(pulled(&state, &touch, CHECKING, later), Step::Wait(Some(now + CHECK_BEGINS)));
+    progress(&mut state, "rustAnalyzer/flycheck/0", "begin", later);
+    assert_eq!(pulled(&state, &touch, CHECKING, later + CHECK_BEGINS), Step::Wait(None));
+    let ended = later + CALLED_OFF;
+    progress(&mut state, "rustAnalyzer/flycheck/0", "end", ended);
+    assert_eq!(pulled(&state, &touch, CHECKING, ended + DEBOUNCE), Step::Done);
 }
 
 #[test]
@@ -225,8 +245,9 @@ fn an_answer_from_before_the_end_of_the_background_check_is_not_all() {
     assert!(is_all(&state, &touch, PUSHING, now), "there is no such check");
     let began = now + CHECK_TAKES_UP;
     progress(&mut state, "rustAnalyzer/flycheck/0", "begin", began);
-    progress(&mut state, "rustAnalyzer/flycheck/0", "end", began);
-    assert!(is_all(&state, &touch, CHECKING, began + DEBOUNCE));
+    let ended = began + CALLED_OFF;
+    progress(&mut state, "rustAnalyzer/flycheck/0", "end", ended);
+    assert!(is_all(&state, &touch, CHECKING, ended + DEBOUNCE));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Queries that nobody words well: each has an answer.
 
 use super::{files, library, request, run, sample, shown};
+use crate::request::SearchWarning;
 
 #[test]
 fn a_query_of_one_letter_is_answered() {
@@ -43,8 +44,5 @@ fn a_query_of_a_megabyte_is_answered() {
 #[test]
 fn a_query_of_operators_alone_says_that_words_are_missing() {
     let outcome = run(&sample(), &request("lang:python -path:tests/** must:request"));
-    assert!(
-        outcome.warnings.iter().any(|warning| warning.starts_with("QUERY_ONLY_OPERATORS")),
-        "{outcome:?}"
-    );
+    assert!(outcome.warnings.contains(&SearchWarning::OnlyOperators), "{outcome:?}");
 }

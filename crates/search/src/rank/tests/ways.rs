@@ -71,3 +71,16 @@ fn where_to_edit_is_answered_by_file_also_for_one_name() {
     assert!(found.lead.is_some(), "a ranking by file says how far the first is ahead");
     assert!(run(&library, &request("total_price")).lead.is_none());
 }
+
+#[test]
+fn a_few_words_that_name_nothing_here_are_about_files() {
+    let library = library(FILES);
+    // Only files have a lead.
+    let by_file = |query: &str| run(&library, &request(query)).lead.is_some();
+    for query in ["Set `no_such_price` via Cart", "price bug", "Cart::no_such is Broken"] {
+        assert!(by_file(query), "{query}");
+    }
+    for query in ["total_price", "no_such_price", "total_price place_order", "who uses Cart"] {
+        assert!(!by_file(query), "{query}");
+    }
+}

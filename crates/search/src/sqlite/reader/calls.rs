@@ -74,7 +74,7 @@ fn edge(file: &File, source: &str, target: &Target, line: u32) -> CallEdge {
 impl Reader {
     pub(super) fn callees_of(&self, symbol_id: &str) -> Result<Vec<CallEdge>, StoreError> {
         let (path, place) = match self.memory.symbol(symbol_id) {
-            Some((entry, at)) => (entry.path.clone(), u32::try_from(at).ok()),
+            Some((entry, at)) => (entry.path.to_string(), u32::try_from(at).ok()),
             None => match self.file_symbol(symbol_id)? {
                 Some(symbol) => (symbol.rel_path, None),
                 None => return Ok(Vec::new()),
@@ -164,7 +164,7 @@ impl Reader {
             }
             for entry in self.memory.files.values() {
                 let is_mentioned = fresh.iter().any(|hash| entry.keys.mentioned.binary_search(hash).is_ok());
-                if !is_mentioned || files.contains_key(entry.path.as_str()) {
+                if !is_mentioned || files.contains_key(&*entry.path) {
                     continue;
                 }
                 let Some(file) = lookup.file(&entry.path) else { continue };
@@ -172,7 +172,7 @@ impl Reader {
                     import.name.as_deref().is_some_and(|name| asked.contains(name)) && import.local != "*"
                 });
                 names.extend(renamed.map(|import| import.local.clone()));
-                files.insert(entry.path.as_str(), file);
+                files.insert(&*entry.path, file);
             }
         }
         (names, files.into_values().collect())
@@ -185,7 +185,7 @@ impl Reader {
             return Ok(Vec::new());
         };
         let mut notes = Vec::new();
-        let has_text = self.memory.at_path(rel_path).is_some_and(|entry| !entry.keys.chunks.is_empty());
+        let has_text = self.memory.at_path(rel_path).is_some_and(|entry| entry.keys.chunks.len() > 0);
         if file.symbols.is_empty() && has_text && file.facts == Facts::default() {
             notes.push(GraphNote {
                 kind: NoteKind::MissingSymbolMetadata,

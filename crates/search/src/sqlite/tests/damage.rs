@@ -95,6 +95,21 @@ fn a_damaged_name_of_the_generation_is_a_probe_error() {
 }
 
 #[test]
+fn of_a_format_before_this_one_the_marker_is_read_and_nothing_is_written() {
+    let data = tempfile::tempdir().unwrap();
+    drop(published(data.path(), &[("a.py", "x = 1\n")]));
+    let set = |format: i64| {
+        let db = rusqlite::Connection::open(file_named(data.path(), ".sqlite")).unwrap();
+        db.execute("UPDATE meta SET value = ?1 WHERE key = 'schema'", [format]).unwrap();
+        SqliteStore::open(data.path()).unwrap()
+    };
+    let before = set(1);
+    assert!(before.read_marker(ROOT).unwrap().is_some(), "its fingerprint says that it is to be built anew");
+    assert!(matches!(before.open_writer(ROOT).map(|_| ()), Err(StoreError::Corrupt(_))));
+    assert!(matches!(set(99).read_marker(ROOT), Err(ProbeError::Corrupt(_))), "of a later version");
+}
+
+#[test]
 fn a_database_that_is_gone_is_no_marker() {
     let data = tempfile::tempdir().unwrap();
     drop(published(data.path(), &[("a.py", "x = 1\n")]));

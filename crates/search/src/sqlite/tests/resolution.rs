@@ -4,6 +4,7 @@ use expect_test::{Expect, expect};
 
 use super::{published, reader};
 use crate::graph::Direction;
+use crate::symbols::SymbolKind;
 
 /// Prints the edges of a symbol that are at least so sure: the other end, the site, the confidence.
 #[track_caller]
@@ -15,7 +16,7 @@ fn check(files: &[(&str, &str)], file: &str, name: &str, direction: Direction, e
         .symbols_in(file)
         .unwrap()
         .into_iter()
-        .find(|symbol| symbol.qualified_name == name && symbol.kind != "impl")
+        .find(|symbol| symbol.qualified_name == name && symbol.kind != SymbolKind::Impl)
         .expect("the symbol");
     let (edges, is_caller) = match direction {
         Direction::Callers => (reader.callers(&symbol.symbol_id).unwrap(), true),

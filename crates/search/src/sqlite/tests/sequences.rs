@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::{find, published, put, reader, writer};
-use crate::store::{FileChange, GenerationReader};
+use crate::store::{FileChange, FileWords, GenerationReader, LexicalField};
 
 const WORDS: [&str; 6] = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"];
 
@@ -33,6 +33,32 @@ fn content(reader: &dyn GenerationReader) -> Vec<String> {
     seen
 }
 
+fn defining(reader: &dyn GenerationReader, word: &str) -> Vec<(usize, String)> {
+    let names = (0..5).flat_map(|file| [format!("{word}_{file}"), format!("{word}Box{file}")]);
+    names.map(|name| (reader.files_defining(&name).unwrap(), name)).collect()
+}
+
+/// What a ranking counts from: of each file its sizes and how often it has each word.
+fn counted(reader: &dyn GenerationReader) -> BTreeMap<String, (FileWords, Vec<u32>)> {
+    let counts = reader.words().unwrap();
+    let table = counts.table();
+    let mut files: BTreeMap<String, (FileWords, Vec<u32>)> = BTreeMap::new();
+    for (path, file) in table.paths.iter().zip(&table.files).filter(|(_, file)| file.n_chunks > 0) {
+        files.insert(path.to_string(), (FileWords { folder: 0, ..*file }, vec![0; WORDS.len()]));
+    }
+    for (at, word) in WORDS.iter().enumerate() {
+        let mut add = |chunk: u32, times: u32| {
+            let Some(file) = table.chunks[chunk as usize].file else { return };
+            let id = counts.chunk_id(chunk).expect("a chunk of a file has an id");
+            let path = &reader.chunks(&[id]).unwrap()[0].chunk.rel_path;
+            assert_eq!(**path, *table.paths[file as usize]);
+            files.get_mut(path).unwrap().1[at] += times;
+        };
+        counts.occurrences(LexicalField::Content, word, &mut add).unwrap();
+    }
+    files
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
@@ -41,6 +67,7 @@ proptest! {
         let data = tempfile::tempdir().unwrap();
         let store = published(data.path(), &[]);
         let mut files: BTreeMap<String, String> = BTreeMap::new();
+        let mut held = None;
         for batch in batches {
             let mut changes = Vec::new();
             for (file, word) in batch {
@@ -57,13 +84,20 @@ proptest! {
                 }
             }
             writer(&store).apply(changes).unwrap();
+            // Followed step by step, as a server does it; every other time somebody still reads the step before.
+            let reader = reader(&store);
+            counted(&*reader);
+            reader.dense(&[0.06; 256], 5).unwrap();
+            held = (held.is_none()).then_some(reader);
         }
         let fresh_data = tempfile::tempdir().unwrap();
         let listed: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let fresh = published(fresh_data.path(), &listed);
         prop_assert_eq!(content(&*reader(&store)), content(&*reader(&fresh)));
         prop_assert_eq!(reader(&store).payload_digest().unwrap(), reader(&fresh).payload_digest().unwrap());
+        prop_assert_eq!(counted(&*reader(&store)), counted(&*reader(&fresh)));
         for word in WORDS {
+            prop_assert_eq!(defining(&*reader(&store), word), defining(&*reader(&fresh), word));
             let mut found = find(&store, word);
             let mut expected = find(&fresh, word);
             found.sort();

@@ -8,7 +8,7 @@ use super::news::{News, user_message};
 use crate::StoreError;
 use crate::actor::Seqs;
 use crate::clock::Clock;
-use crate::provider::{History, KnownBy};
+use crate::provider::{History, KnownBy, SaidTurn};
 use crate::store::{NewRow, RowKind, Store};
 
 /// How many items of a history share a commit, and are in memory at once.
@@ -38,11 +38,32 @@ pub(in crate::actor) struct Imported {
 }
 
 impl Import {
+    /// Returns the turns that the journal has, if the agent tells turns by their words. Nothing that was said before the
+    /// opening changes during it.
+    pub(super) async fn said_here(&self, by_words: bool) -> Option<Result<Vec<SaidTurn>, StoreError>> {
+        if by_words { Some(self.store.said_turns(&self.session_id, self.before).await) } else { None }
+    }
+
     /// Appends what is new, in the agent's order: after what the journal has, wherever in the conversation it was said.
-    pub(super) async fn run(self, mut history: History) -> Result<Imported, StoreError> {
+    /// `said` is what [`said_here`](Self::said_here) returned.
+    pub(super) async fn run(
+        self,
+        mut history: History,
+        said: Option<Result<Vec<SaidTurn>, StoreError>>,
+    ) -> Result<Imported, StoreError> {
         let mut imported = Imported::default();
         let has_ids = matches!(history.turns, KnownBy::Ids);
-        let mut news = News::of(&history.turns, &self.store, &self.session_id, self.before).await?;
+        let mut news = match &history.turns {
+            KnownBy::Ids => News::by_ids(self.store.known_items(&self.session_id, self.before).await?),
+            KnownBy::Words(turns) if turns.is_empty() => News::by_words(&[], turns),
+            KnownBy::Words(turns) => {
+                let journal = match said {
+                    Some(said) => said?,
+                    None => self.store.said_turns(&self.session_id, self.before).await?,
+                };
+                News::by_words(&journal, turns)
+            }
+        };
         let mut names = Names { session_id: &self.session_id, turn: None, n_items: 0 };
         let mut rows = Vec::with_capacity(IMPORT_BATCH);
         let mut n_bytes = 0;

@@ -2,14 +2,13 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use chartroom_protocol::ids::{SessionId, TurnId};
+use chartroom_protocol::ids::TurnId;
 use chartroom_protocol::stream::Origin;
 use chartroom_protocol::upsert::{Upsert, UpsertBody};
 
 use super::words::{self, Found};
-use crate::StoreError;
-use crate::provider::KnownBy;
-use crate::store::Store;
+use crate::provider::SaidTurn;
+use crate::store::KnownItems;
 
 /// What the journal has, in the terms in which the agent tells its history.
 pub(super) enum News {
@@ -31,39 +30,26 @@ pub(super) struct Ids {
 }
 
 impl News {
-    pub(super) async fn of(
-        turns: &KnownBy,
-        store: &Store,
-        session_id: &SessionId,
-        before: u64,
-    ) -> Result<Self, StoreError> {
-        match turns {
-            KnownBy::Ids => {
-                let known = store.known_items(session_id, before).await?;
-                Ok(Self::Ids(Ids {
-                    items: known.item_ids,
-                    begun_here: known.begun_here.into(),
-                    keeps_ids: false,
-                    renamed: HashSet::new(),
-                    found: HashSet::new(),
-                }))
-            }
-            KnownBy::Words(history) if history.is_empty() => {
-                Ok(Self::Words { new: HashSet::new(), found: HashSet::new() })
-            }
-            KnownBy::Words(history) => {
-                let journal = store.said_turns(session_id, before).await?;
-                let (mut new, mut found) = (HashSet::new(), HashSet::new());
-                for (turn, place) in history.iter().zip(words::find(&journal, history)) {
-                    match place {
-                        Found::New => drop(new.insert(turn.turn_id.clone())),
-                        Found::At(index) => found.extend(journal.get(index).map(|turn| turn.turn_id.clone())),
-                        Found::Elsewhere => {}
-                    }
-                }
-                Ok(Self::Words { new, found })
+    pub(super) fn by_ids(known: KnownItems) -> Self {
+        Self::Ids(Ids {
+            items: known.item_ids,
+            begun_here: known.begun_here.into(),
+            keeps_ids: false,
+            renamed: HashSet::new(),
+            found: HashSet::new(),
+        })
+    }
+
+    pub(super) fn by_words(journal: &[SaidTurn], history: &[SaidTurn]) -> Self {
+        let (mut new, mut found) = (HashSet::new(), HashSet::new());
+        for (turn, place) in history.iter().zip(words::find(journal, history)) {
+            match place {
+                Found::New => drop(new.insert(turn.turn_id.clone())),
+                Found::At(index) => found.extend(journal.get(index).map(|turn| turn.turn_id.clone())),
+                Found::Elsewhere => {}
             }
         }
+        Self::Words { new, found }
     }
 
     /// Tells whether the history is worth reading.

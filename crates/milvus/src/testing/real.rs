@@ -1,0 +1,280 @@
+//! The same on the real server, which is killed, stopped, emptied, restarted with old data, and answered for by garbage.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chartroom_protocol::index::{IndexStatus, ProofReason};
+use chartroom_search::sqlite::SqliteStore;
+use chartroom_search::store::team::ShareError;
+use chartroom_testkit::milvus::Lite;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::machine::Facts;
+use super::machines::{adopts_without_embedding, answers_of_its_own_tree, two};
+use super::{claims, suite};
+use crate::claim::Claim;
+use crate::grpc::{Address, MilvusServer};
+use crate::names::{self, Names};
+use crate::server::{Columns, Kind, Row, Server};
+use crate::store::TeamStore;
+use crate::trouble::TroubleKind;
+
+fn connect(uri: String) -> MilvusServer {
+    let address = Address { uri, token: Some("root:Milvus".into()), database: None, ca_file: None };
+    // A loaded machine is slow, and no trouble.
+    MilvusServer::new(address).unwrap().with_patience(Duration::from_secs(10))
+}
+
+fn lite() -> (tempfile::TempDir, Lite) {
+    let data = tempfile::tempdir().unwrap();
+    let server = Lite::start(&data.path().join("milvus"));
+    (data, server)
+}
+
+#[test]
+fn the_teams_store_on_a_real_server_keeps_its_promises() {
+    let (_dir, server) = lite();
+    let data = tempfile::tempdir().unwrap();
+    let own = Arc::new(SqliteStore::open(data.path()).unwrap());
+    suite::suite(&TeamStore::new(data.path(), own, Arc::new(connect(server.address()))));
+}
+
+#[test]
+fn machines_share_through_a_real_server() {
+    let (_dir, server) = lite();
+    adopts_without_embedding(connect(server.address()), connect(server.address()));
+}
+
+#[test]
+fn each_answer_is_of_its_own_tree_on_a_real_server() {
+    let (_dir, server) = lite();
+    answers_of_its_own_tree(connect(server.address()), connect(server.address()));
+}
+
+#[test]
+fn a_writer_that_was_asleep_can_no_longer_write_to_a_real_server() {
+    let (_dir, server) = lite();
+    claims::asleep(&connect(server.address()));
+}
+
+#[test]
+fn rows_aliases_and_collections_are_what_the_model_says() {
+    let (_dir, lite) = lite();
+    let server = connect(lite.address());
+    assert_eq!(server.dimension("c1"), Ok(None));
+    assert_eq!(
+        server.get(Kind::Read, "c1", &["x".into()], Columns::Data).unwrap_err().kind,
+        TroubleKind::Missing
+    );
+    assert_eq!(server.put("c1", vec![Row::plain("x", "y")]).unwrap_err().kind, TroubleKind::Missing);
+    server.create("c1", 2).unwrap();
+    server.create("c1", 2).unwrap();
+    server.create("c2", 2).unwrap();
+    assert_eq!(server.create("c1", 3).unwrap_err().kind, TroubleKind::Shape);
+    let long = "ü".repeat(30_000);
+    let rows =
+        (0..300).map(|at| Row::plain(format!("row{at}"), if at == 7 { &long } else { "text" })).collect();
+    server.put("c1", rows).unwrap();
+    server.put("c1", vec![Row::plain("row8", "again")]).unwrap();
+    let ids: Vec<String> = (0..310).map(|at| format!("row{at}")).collect();
+    let found = server.get(Kind::Read, "c1", &ids, Columns::Data).unwrap();
+    assert_eq!(found.len(), 300);
+    let text = |id: &str| found.iter().find(|row| row.id == id).unwrap().data.clone();
+    assert_eq!((text("row7"), text("row8"), text("row9")), (long, "again".into(), "text".into()));
+    assert_eq!(server.get(Kind::Read, "c1", &ids, Columns::Vectors).unwrap()[0].vector, [1.0, 0.0]);
+    assert_eq!(server.alias("al"), Ok(None));
+    assert_eq!(
+        (server.claim("al", "c1"), server.claim("al", "c1"), server.claim("al", "c2")),
+        (Ok(true), Ok(true), Ok(false))
+    );
+    assert_eq!(server.get(Kind::Read, "al", &["row1".into()], Columns::Ids).unwrap().len(), 1);
+    server.point("al", "c2").unwrap();
+    assert_eq!(server.alias("al"), Ok(Some("c2".into())));
+    assert_eq!(server.point("al", "c3").unwrap_err().kind, TroubleKind::Missing);
+    server.drop_alias("al").unwrap();
+    server.drop_alias("al").unwrap();
+    server.drop_collection("c1").unwrap();
+    server.drop_collection("c1").unwrap();
+    assert_eq!(server.alias("al"), Ok(None));
+    assert!(server.version().unwrap().contains("milvus"));
+}
+
+#[test]
+fn a_real_server_that_is_killed_stopped_emptied_and_restarted_with_old_data() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("milvus");
+    let mut lite = Lite::start(&data);
+    let (first, second) = two(connect(lite.address()), connect(lite.address()));
+    let bytes = second.bytes();
+    assert_eq!(second.facts(), Facts::ok());
+
+    lite.kill();
+    assert_eq!(second.facts(), Facts::unproven(), "killed");
+    assert!(second.finds("alpha"));
+    let old = dir.path().join("old");
+    copy(&data, &old);
+    lite.restart();
+    rested(&second);
+    assert_eq!(second.facts(), Facts::ok(), "restarted");
+
+    lite.pause();
+    assert_eq!(second.facts(), Facts::unproven(), "stopped");
+    lite.resume();
+    rested(&second);
+    assert_eq!(second.facts(), Facts::ok(), "going on");
+
+    first.write("a.rs", "fn delta() {}\n");
+    assert_eq!(first.share().status, IndexStatus::Ok);
+    assert_eq!(second.facts(), Facts::ok());
+    lite.kill();
+    std::fs::remove_dir_all(&data).unwrap();
+    copy(&old, &data);
+    lite.restart();
+    rested(&second);
+    assert_eq!(second.facts(), Facts::ok(), "with old data");
+    assert_eq!(second.search("x").freshness_decision.unwrap().team.unwrap().generation, 1);
+
+    lite.kill();
+    std::fs::remove_dir_all(&data).unwrap();
+    lite.restart();
+    rested(&second);
+    let facts = second.facts();
+    assert_eq!(
+        (facts.search, facts.stale),
+        (IndexStatus::NotIndexed, Some(ProofReason::MissingMarkerDoc)),
+        "emptied"
+    );
+    assert_eq!((facts.listed, second.bytes()), (1, bytes));
+    first.embedded();
+    let shared = first.share();
+    assert_eq!(shared.status, IndexStatus::Ok, "{}", shared.message);
+    assert_eq!((first.embedded(), second.facts()), (0, Facts::ok()));
+}
+
+/// Waits until the breaker lets the next probe through.
+fn rested(machine: &super::machine::Machine) {
+    for _ in 0..200 {
+        if machine.search("x").hints.is_none_or(|hints| hints.debug_proof_check.is_none()) {
+            return;
+        }
+        #[allow(clippy::disallowed_methods, reason = "the breaker's rest is a time, and no signal ends it")]
+        std::thread::sleep(Duration::from_millis(250));
+    }
+    panic!("the server was never asked again");
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to.join(entry.file_name())),
+            false => drop(std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn an_address_that_is_no_milvus_is_told() {
+    // Whatever comes, it says something that is no HTTP/2.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let garbage = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut some = [0; 64];
+            if stream.read(&mut some).is_ok_and(|n_read| n_read > 0) {
+                drop(stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"));
+            }
+        }
+    });
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for address in [garbage, format!("http://{nobody}")] {
+        let server = connect(address.clone());
+        let trouble = server.version().unwrap_err();
+        assert!(trouble.is_outage(), "{trouble:?}");
+        assert!(trouble.text.contains(&address), "{trouble:?}");
+        let again = server.version().unwrap_err();
+        assert!(again.text.contains("not asked again"), "{again:?}");
+        assert!(server.last_trouble().is_some());
+    }
+}
+
+const CHILD: &str = "CHARTROOM_TEST_SLEEPER";
+
+/// The other half of the test below, in a process of its own: it writes until it can no longer, and says why.
+#[test]
+fn sleeper() {
+    let Ok(address) = std::env::var(CHILD) else { return };
+    let (server, names) = (connect(address), Names::of("paused"));
+    let mut claim = Claim::take(&server, &names, "sleeper", Duration::from_secs(2)).unwrap();
+    println!("claimed");
+    let lost = loop {
+        if let Err(error) = claim.put(vec![Row::plain("x", "from the sleeper")]) {
+            break error;
+        }
+    };
+    assert!(matches!(lost, ShareError::Lost), "{lost}");
+    assert!(matches!(claim.publish(), Err(ShareError::Lost)));
+    println!("lost");
+}
+
+#[test]
+fn a_process_that_is_stopped_and_wakes_up_can_no_longer_write() {
+    let (_dir, lite) = lite();
+    #[allow(clippy::disallowed_methods, reason = "the test itself, in a process that can be stopped")]
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "testing::real::sleeper", "--nocapture"])
+        .env(CHILD, lite.address())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.ends_with("claimed")));
+    let pid = Pid::from_child(&child);
+    kill_process(pid, Signal::STOP).unwrap();
+
+    let (server, names) = (connect(lite.address()), Names::of("paused"));
+    let mut claim = Claim::take(&server, &names, "taker", Duration::from_secs(2)).unwrap();
+    assert_eq!(claim.fence, 2);
+    kill_process(pid, Signal::CONT).unwrap();
+    assert!(lines.any(|line| line.ends_with("lost")), "it found out");
+    assert!(child.wait().unwrap().success());
+    claim.put(vec![Row::plain("x", "from the taker")]).unwrap();
+    claim.publish().unwrap();
+    let found = server.get(Kind::Read, &names.current(), &["x".into()], Columns::Data).unwrap();
+    assert_eq!(found[0].data, "from the taker");
+}
+
+#[test]
+fn a_collection_with_other_columns_is_told_by_its_name() {
+    use milvus::v2::prelude::*;
+    let (_dir, lite) = lite();
+    let fingerprint = chartroom_search::store::Fingerprint {
+        embedding_provider: "test".into(),
+        embedding_model: "model".into(),
+        embedding_dimension: 4,
+        vector_store_provider: "milvus".into(),
+        schema_version: "hybrid_v5".into(),
+    };
+    let name = names::files(&fingerprint);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let client = ClientV2::new(&ConnectConfig::new().uri(lite.address())).await.unwrap();
+        let schema = CollectionSchema::new()
+            .add_field(FieldSchema::new().name("pk").data_type(DataType::Int64).primary_key(true))
+            .add_field(FieldSchema::new().name("v").data_type(DataType::FloatVector).dimension(2));
+        let request =
+            CreateCollectionRequest::builder().collection_name(name.as_str()).schema(schema).build().unwrap();
+        client.create_collection(request).await.unwrap();
+    });
+    let machine = super::machine::Machine::new(connect(lite.address()));
+    let shared = machine.share();
+    assert_eq!(shared.status, IndexStatus::Error);
+    assert!(shared.message.contains(&name) && shared.message.contains("other columns"), "{}", shared.message);
+    assert_eq!(machine.facts(), Facts::ok(), "its own index answers");
+}

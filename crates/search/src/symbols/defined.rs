@@ -1,0 +1,179 @@
+//! What a definition is called, how it is shown, and which lines are its own.
+
+use tree_sitter::Node;
+
+use super::grammar::{Name, Role};
+use super::text::{last_row, line_of, squeeze};
+use super::walk::Walk;
+use super::{LineSpan, SymbolKind};
+
+/// Parameters longer than this are cut in labels.
+const LABEL_PARAMETERS: usize = 120;
+
+impl<'a> Walk<'a> {
+    /// Says whether the declaration that the walk is in is given to others.
+    pub(super) fn is_exported(&self) -> bool {
+        let around = self.around.len().checked_sub(2).and_then(|at| self.around.get(at));
+        around.is_some_and(|around| around.role == Role::Wrapper)
+    }
+
+    /// The node's lines, with those of the wrappers right around it.
+    pub(super) fn span(&self, node: Node<'a>) -> LineSpan {
+        let (mut first, mut last) = (node.start_position().row, last_row(node));
+        for around in self.around.iter().rev() {
+            match around.role {
+                Role::Wrapper => {}
+                Role::SoleWrapper if around.named_children == 1 => {}
+                _ => break,
+            }
+            first = first.min(around.first_row);
+            last = last.max(around.last_row);
+        }
+        LineSpan { start: line_of(first), end: line_of(last) }
+    }
+
+    pub(super) fn label(&self, node: Node<'a>, kind: SymbolKind, found: &Found) -> String {
+        let word = kind.as_str();
+        let name = found.shown.as_deref().unwrap_or(&found.name);
+        // A method is shown with its type: several of a file can have its name.
+        let owner = match (kind, &found.owner) {
+            (SymbolKind::Method | SymbolKind::Constructor, Some(owner)) => Some(owner.as_str()),
+            (SymbolKind::Method | SymbolKind::Constructor, None) => self
+                .open
+                .last()
+                .filter(|(at, _, _)| self.out.symbols[*at as usize].kind.has_methods())
+                .map(|(_, scope, _)| scope.as_str()),
+            _ => None,
+        };
+        let shown = owner.map(|owner| format!("{}.{name}", owner.rsplit("::").next().unwrap_or(owner)));
+        let name = shown.as_deref().unwrap_or(name);
+        if !matches!(
+            kind,
+            SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor | SymbolKind::Macro
+        ) {
+            return format!("{word} {name}");
+        }
+        if node.kind() == "preproc_def" {
+            return format!("{word} {name}");
+        }
+        // A macro's value is not what has its parameters.
+        let function = match kind {
+            SymbolKind::Macro => node,
+            _ => ["value", "right", "rhs"]
+                .iter()
+                .find_map(|field| node.child_by_field_name(field))
+                .unwrap_or(node),
+        };
+        let parameters = function
+            .child_by_field_name("parameters")
+            .or_else(|| function.child_by_field_name("parameter"))
+            .or_else(|| declared_parameters(function))
+            .or_else(|| {
+                let mut cursor = function.walk();
+                function.named_children(&mut cursor).find(|child| child.kind() == "parameters")
+            })
+            .map(|parameters| squeeze(self.source(parameters), LABEL_PARAMETERS))
+            .unwrap_or_default();
+        let parameters = parameters.strip_prefix('(').unwrap_or(&parameters);
+        let parameters = parameters.strip_suffix(')').unwrap_or(parameters).trim();
+        let is_async = [node, function].iter().any(|node| {
+            let head = self.source(*node);
+            let head = head.get(..head.find('(').unwrap_or(head.len()).min(120)).unwrap_or_default();
+            head.split_whitespace().any(|word| word == "async")
+        });
+        format!("{}{word} {name}({parameters})", if is_async { "async " } else { "" })
+    }
+
+    pub(super) fn name(&self, node: Node<'a>, name: Name) -> Option<Found> {
+        match name {
+            Name::Field(field) => {
+                let name = node.child_by_field_name(field)?;
+                // `{a, b} = …` and the like are patterns, not names.
+                (name.named_child_count() == 0).then(|| Found::plain(self.source(name)))?
+            }
+            Name::Text(field) => Found::plain(&squeeze(self.source(node.child_by_field_name(field)?), 80)),
+            Name::Path(field) => {
+                let text = squeeze(self.source(node.child_by_field_name(field)?), 80);
+                let (owner, name) = match text.rsplit_once(['.', ':']) {
+                    Some((owner, name)) => (Some(owner.replace(':', ".")), name),
+                    None => (None, text.as_str()),
+                };
+                Some(Found { owner, ..Found::plain(name)? })
+            }
+            Name::Holding(kinds) => {
+                let mut cursor = node.walk();
+                let held = kinds.is_empty()
+                    || node.named_children(&mut cursor).any(|child| kinds.contains(&child.kind()));
+                let name = node.named_child(0).filter(|name| held && name.kind() == "identifier")?;
+                Found::plain(self.source(name))
+            }
+            Name::Declarator => self.declared_name(node),
+            Name::Impl => {
+                let owner = squeeze(self.source(node.child_by_field_name("type")?), 80);
+                let scope = owner.split('<').next().unwrap_or(&owner).trim().to_owned();
+                let shown = match node.child_by_field_name("trait") {
+                    Some(of) => format!("{} for {owner}", squeeze(self.source(of), 80)),
+                    None => owner,
+                };
+                Some(Found { name: scope.clone(), owner: None, shown: Some(shown), scope: Some(scope) })
+            }
+            Name::Receiver => {
+                let receiver = self.source(node.child_by_field_name("receiver")?);
+                let owner = receiver.trim_matches(|c| c == '(' || c == ')').split_whitespace().last()?;
+                let owner = owner.trim_start_matches('*').split('[').next().unwrap_or_default();
+                let mut found = Found::plain(self.source(node.child_by_field_name("name")?))?;
+                found.owner = (!owner.is_empty()).then(|| owner.to_owned());
+                Some(found)
+            }
+        }
+    }
+
+    /// C and C++: `int *(*f(int a))(void)` is `f`; `void Server::run()` is `run` of `Server`.
+    fn declared_name(&self, node: Node<'a>) -> Option<Found> {
+        let mut at = node.child_by_field_name("declarator")?;
+        while let Some(inner) = at.child_by_field_name("declarator").or_else(|| {
+            (at.kind() == "reference_declarator" || at.kind() == "parenthesized_declarator")
+                .then(|| at.named_child(0))
+                .flatten()
+        }) {
+            at = inner;
+        }
+        let text = squeeze(self.source(at), 80);
+        match text.rsplit_once("::") {
+            Some((owner, name)) if !name.is_empty() => {
+                let mut found = Found::plain(name)?;
+                found.owner = (!owner.is_empty()).then(|| owner.to_owned());
+                Some(found)
+            }
+            _ => Found::plain(&text),
+        }
+    }
+}
+
+/// A definition's name as the tree has it.
+pub(super) struct Found {
+    pub(super) name: String,
+    /// The type it belongs to when that is written at the definition and not around it.
+    pub(super) owner: Option<String>,
+    /// What the label shows when that is not the name.
+    pub(super) shown: Option<String>,
+    /// What it adds to the qualified names inside of it, when that is not the name.
+    pub(super) scope: Option<String>,
+}
+
+impl Found {
+    fn plain(name: &str) -> Option<Self> {
+        let name = name.trim().trim_matches(|c| c == '"' || c == '\'');
+        (!name.is_empty()).then(|| Self { name: name.to_owned(), owner: None, shown: None, scope: None })
+    }
+}
+
+fn declared_parameters(node: Node<'_>) -> Option<Node<'_>> {
+    let mut at = node.child_by_field_name("declarator")?;
+    loop {
+        if let Some(parameters) = at.child_by_field_name("parameters") {
+            return Some(parameters);
+        }
+        at = at.child_by_field_name("declarator").or_else(|| at.named_child(0))?;
+    }
+}
