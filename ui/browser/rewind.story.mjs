@@ -1,6 +1,6 @@
 // Going back to before a message, and on from a turn in a new tab.
 
-import { check, equal, openSession, story, until } from './harness.mjs'
+import { check, equal, openSession, still, story, until } from './harness.mjs'
 
 const dialog = page => page.getByRole('dialog', { name: 'Back to before this message?' })
 const tabs = page => page.locator('.tab')
@@ -95,3 +95,41 @@ story(
     equal(await page.locator('.notice', { hasText: 'went back' }).count(), 0, 'it was told again')
   },
 )
+
+story('one goes back with the keyboard alone, and on a phone with a thumb', 'mock', async stage => {
+  const mock = await stage.mock()
+  const page = await stage.page(mock.url)
+  await openSession(page, 'make the login retry')
+  const button = page.getByRole('button', { name: 'Back to before this message' }).first()
+  await button.focus()
+  await page.keyboard.press('Enter')
+  await dialog(page).getByText('src/login.ts').waitFor()
+  await dialog(page).getByRole('button', { name: 'Go back' }).focus()
+  await page.keyboard.press('Enter')
+  await page.locator('.tab.active', { hasText: 'again' }).waitFor()
+
+  const other = await stage.mock()
+  const phone = await stage.page(other.url, { width: 390, height: 844, hasTouch: true })
+  await phone.getByRole('button', { name: 'Show or hide the sidebar' }).tap()
+  await openSession(phone, 'make the login retry')
+  const back = phone.getByRole('button', { name: 'Back to before this message' }).first()
+  // Three pixels above the sign is still the button.
+  await back.scrollIntoViewIfNeeded()
+  await still(phone)
+  const sign = await back.boundingBox()
+  check(sign.width >= 36, 'the arrow is too small for a finger')
+  await phone.touchscreen.tap(sign.x + sign.width / 2, sign.y - 3)
+  await dialog(phone).getByText('src/login.ts').waitFor()
+  const box = await dialog(phone).boundingBox()
+  check(
+    box.x >= 0 && box.x + box.width <= 390,
+    `the question is wider than the phone: ${JSON.stringify(box)}`,
+  )
+  await stage.axe(phone, 'the question about going back, on a phone')
+  const go = dialog(phone).getByRole('button', { name: 'Go back' })
+  check((await go.boundingBox()).height >= 44, 'the button is too small for a finger')
+  await go.tap()
+  await phone.locator('.notice', { hasText: 'Back to before the message' }).waitFor()
+  await phone.getByRole('button', { name: 'Undo' }).first().tap()
+  await phone.locator('.notice', { hasText: 'Undone' }).waitFor()
+})

@@ -152,3 +152,40 @@ story('in a folder that is not trusted the form says so in words', 'mock', async
     'it is trusted and cannot be started',
   )
 })
+
+story(
+  'on a phone a session starts in a worktree, and its work comes back, with a thumb',
+  'mock',
+  async stage => {
+    const mock = await stage.mock()
+    const page = await stage.page(mock.url, { width: 390, height: 844, hasTouch: true })
+    const sidebar = page.getByRole('button', { name: 'Show or hide the sidebar' })
+    await sidebar.tap()
+    await page.getByRole('button', { name: 'More in api' }).tap()
+    await page.getByRole('menuitem', { name: /^New session…/ }).tap()
+    await form(page).waitFor()
+    await theSwitch(page).check()
+    await form(page).getByRole('textbox', { name: 'Branch' }).fill('feature/thumb')
+    await stage.axe(page, 'the form on a phone')
+    const begin = form(page).getByRole('button', { name: 'Start' })
+    check((await begin.boundingBox()).height >= 44, 'too small for a finger')
+    await begin.tap()
+    await form(page).waitFor({ state: 'detached' })
+    await page.locator('.branch-name', { hasText: 'feature/thumb' }).first().waitFor()
+    equal(
+      await page.evaluate(() => document.documentElement.scrollWidth),
+      390,
+      'the page is wider than the phone',
+    )
+    if (!(await page.getByRole('button', { name: /^More about New session/ }).isVisible()))
+      await sidebar.tap()
+    await page.getByRole('button', { name: /^More about New session/ }).tap()
+    await page.getByRole('menuitem', { name: /Bring back or remove/ }).tap()
+    const box = await worktree(page, 'feature/thumb').boundingBox()
+    check(
+      box.x >= 0 && box.x + box.width <= 390,
+      `the dialog is wider than the phone: ${JSON.stringify(box)}`,
+    )
+    await stage.axe(page, 'the worktree on a phone')
+  },
+)
