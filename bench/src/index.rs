@@ -276,7 +276,7 @@ fn tools() -> PathBuf {
 }
 
 /// Django's sources, as `cargo xtask tools` puts them.
-fn sources() -> anyhow::Result<PathBuf> {
+pub(crate) fn sources() -> anyhow::Result<PathBuf> {
     let folder = tools().join("sources");
     let entries = fs::read_dir(&folder)
         .with_context(|| format!("{} is missing; run `cargo xtask tools`", folder.display()))?;

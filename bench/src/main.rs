@@ -10,6 +10,7 @@ mod idle;
 mod index;
 mod lsp;
 mod measurement;
+mod records;
 mod server;
 mod stream;
 
@@ -30,6 +31,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("stream", stream::run),
     ("history", history::run),
     ("hostile", hostile::run),
+    ("records", records::run),
     ("agents", agents::run),
 ];
 

@@ -409,5 +409,6 @@ fn wait_for_lock(store: &Path) -> Result<File, CheckpointError> {
             _ => {}
         }
     }
+    restore::clear_away(store);
     Ok(lock)
 }

@@ -2,6 +2,7 @@
 //! meanwhile, or what no record holds, is left alone.
 
 mod files;
+mod strays;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,6 +11,8 @@ use std::time::SystemTime;
 use chartroom_protocol::changes::Restored;
 
 use self::files::{is_free, is_newer, object, put, remove};
+use self::strays::Strays;
+pub(crate) use self::strays::clear_away;
 use crate::changes::{self, Became};
 use crate::git::{Git, Question, owned};
 use crate::place::from_bytes;
@@ -175,6 +178,10 @@ impl Act<'_> {
     /// Puts files in their places; returns those, and those that have changed meanwhile.
     async fn write(&self, writes: Vec<Write>) -> Result<(Vec<PathBuf>, Vec<PathBuf>), CheckpointError> {
         let (mut written, mut changed) = (Vec::new(), Vec::new());
+        let top = self.git.place.top();
+        let folders: Vec<PathBuf> = writes.iter().filter_map(|write| Some(top.join(write.path.parent()?))).collect();
+        let strays = Strays::of(self.git.store.as_path(), self.began, folders.iter().map(PathBuf::as_path))
+            .map_err(io("noting where files are put"))?;
         let mut waiting = writes.as_slice();
         while !waiting.is_empty() {
             let mut bytes = 0;
@@ -191,17 +198,18 @@ impl Act<'_> {
             for write in chunk {
                 let nonsense = || CheckpointError::Nonsense { command: "cat-file".to_owned() };
                 let content = object(&mut rest).ok_or_else(nonsense)?;
-                let whole = self.git.place.top().join(&write.path);
+                let whole = top.join(&write.path);
                 let is_taken = write.is_new && whole.symlink_metadata().is_ok();
                 if is_taken || is_newer(&whole, self.began) {
                     changed.push(write.path.clone());
                     continue;
                 }
-                put(self.git, &whole, write.mode, content)
+                put((self.git, &strays.prefix), &whole, write.mode, content)
                     .map_err(io(format!("writing {}", whole.display())))?;
                 written.push(write.path.clone());
             }
         }
+        strays.settled();
         Ok((written, changed))
     }
 }

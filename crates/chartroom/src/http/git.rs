@@ -1,7 +1,9 @@
 //! `/api/project/{id}/git`: keep or undo what was changed, in the user's own repository.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{FromRequestParts, Path, Query, State};
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
 use chartroom_protocol::changes::FilePatch;
 use chartroom_protocol::error::ErrorResponse;
 use chartroom_protocol::ids::{ProjectId, SessionId};
@@ -34,22 +36,46 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Whose folder is meant: a session's may be a worktree.
+/// The folder that a request means: the project's, or that of one of its sessions, which may be a worktree.
+pub(super) struct Folder(CanonicalRoot);
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct OfSession {
+struct OfSession {
     session_id: Option<String>,
 }
 
-async fn root(app: &App, project_id: String, of: OfSession) -> Result<CanonicalRoot, ApiError> {
-    folder_of(app, &ProjectId::new(project_id), of.session_id.map(SessionId).as_ref()).await
+impl FromRequestParts<App> for Folder {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let Path(project_id) =
+            Path::<String>::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
+        let Query(of) =
+            Query::<OfSession>::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
+        let found = folder_of(app, &ProjectId::new(project_id), of.session_id.map(SessionId).as_ref()).await;
+        found.map(Self).map_err(IntoResponse::into_response)
+    }
+}
+
+/// How each of these routes refuses.
+#[derive(utoipa::IntoResponses)]
+#[allow(dead_code, reason = "it is read by the macro that describes the routes")]
+enum Refused {
+    /// INVALID_REQUEST
+    #[response(status = 400)]
+    Invalid(ErrorResponse),
+    /// WORKSPACE_UNTRUSTED
+    #[response(status = 403)]
+    Untrusted(ErrorResponse),
+    /// NOT_FOUND
+    #[response(status = 404)]
+    NotFound(ErrorResponse),
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct StagedQuery {
     path: String,
-    session_id: Option<String>,
 }
 
 /// Tells what is staged of a file: how it differs from the last commit.
@@ -57,16 +83,13 @@ pub(super) struct StagedQuery {
     params(("project_id" = String, Path), ("path" = String, Query), ("sessionId" = Option<String>, Query)),
     responses(
     (status = 200, body = FilePatch),
-    (status = 400, description = "INVALID_REQUEST", body = ErrorResponse),
-    (status = 403, description = "WORKSPACE_UNTRUSTED", body = ErrorResponse),
-    (status = 404, description = "NOT_FOUND", body = ErrorResponse),
+    Refused,
 ))]
 pub(super) async fn staged(
     State(app): State<App>,
-    Path(project_id): Path<String>,
+    Folder(root): Folder,
     Query(query): Query<StagedQuery>,
 ) -> Result<Json<FilePatch>, ApiError> {
-    let root = root(&app, project_id, OfSession { session_id: query.session_id }).await?;
     Ok(Json(keep::staged(app.gate(), &root, &query.path).await?))
 }
 
@@ -74,16 +97,12 @@ pub(super) async fn staged(
 #[utoipa::path(get, path = "/api/project/{project_id}/git", tag = "git", params(("project_id" = String, Path), ("sessionId" = Option<String>, Query)),
     responses(
     (status = 200, body = RepositoryStatus),
-    (status = 400, description = "INVALID_REQUEST", body = ErrorResponse),
-    (status = 403, description = "WORKSPACE_UNTRUSTED", body = ErrorResponse),
-    (status = 404, description = "NOT_FOUND", body = ErrorResponse),
+    Refused,
 ))]
 pub(super) async fn status(
     State(app): State<App>,
-    Path(project_id): Path<String>,
-    Query(of): Query<OfSession>,
+    Folder(root): Folder,
 ) -> Result<Json<RepositoryStatus>, ApiError> {
-    let root = root(&app, project_id, of).await?;
     Ok(Json(keep::status(app.gate(), &root).await?))
 }
 
@@ -92,17 +111,13 @@ pub(super) async fn status(
     request_body = KeepParams,
     responses(
     (status = 200, body = KeepResponse),
-    (status = 400, description = "INVALID_REQUEST", body = ErrorResponse),
-    (status = 403, description = "WORKSPACE_UNTRUSTED", body = ErrorResponse),
-    (status = 404, description = "NOT_FOUND", body = ErrorResponse),
+    Refused,
 ))]
 pub(super) async fn stage(
     State(app): State<App>,
-    Path(project_id): Path<String>,
-    Query(of): Query<OfSession>,
+    Folder(root): Folder,
     JsonBody(params): JsonBody<KeepParams>,
 ) -> Result<Json<KeepResponse>, ApiError> {
-    let root = root(&app, project_id, of).await?;
     Ok(Json(keep::stage(app.gate(), &root, &params).await?))
 }
 
@@ -111,17 +126,13 @@ pub(super) async fn stage(
     request_body = KeepParams,
     responses(
     (status = 200, body = KeepResponse),
-    (status = 400, description = "INVALID_REQUEST", body = ErrorResponse),
-    (status = 403, description = "WORKSPACE_UNTRUSTED", body = ErrorResponse),
-    (status = 404, description = "NOT_FOUND", body = ErrorResponse),
+    Refused,
 ))]
 pub(super) async fn unstage(
     State(app): State<App>,
-    Path(project_id): Path<String>,
-    Query(of): Query<OfSession>,
+    Folder(root): Folder,
     JsonBody(params): JsonBody<KeepParams>,
 ) -> Result<Json<KeepResponse>, ApiError> {
-    let root = root(&app, project_id, of).await?;
     Ok(Json(keep::unstage(app.gate(), &root, &params).await?))
 }
 
@@ -130,17 +141,13 @@ pub(super) async fn unstage(
     request_body = KeepParams,
     responses(
     (status = 200, body = KeepResponse),
-    (status = 400, description = "INVALID_REQUEST", body = ErrorResponse),
-    (status = 403, description = "WORKSPACE_UNTRUSTED", body = ErrorResponse),
-    (status = 404, description = "NOT_FOUND", body = ErrorResponse),
+    Refused,
 ))]
 pub(super) async fn revert(
     State(app): State<App>,
-    Path(project_id): Path<String>,
-    Query(of): Query<OfSession>,
+    Folder(root): Folder,
     JsonBody(params): JsonBody<KeepParams>,
 ) -> Result<Json<KeepResponse>, ApiError> {
-    let root = root(&app, project_id, of).await?;
     // A turn that has just ended is recorded first.
     app.turns_are_recorded(root.as_path()).await;
     Ok(Json(keep::revert(app.gate(), &root, &params).await?))
@@ -151,17 +158,13 @@ pub(super) async fn revert(
     request_body = CommitParams,
     responses(
     (status = 200, body = CommitResponse),
-    (status = 400, description = "INVALID_REQUEST", body = ErrorResponse),
-    (status = 403, description = "WORKSPACE_UNTRUSTED", body = ErrorResponse),
-    (status = 404, description = "NOT_FOUND", body = ErrorResponse),
+    Refused,
 ))]
 pub(super) async fn commit(
     State(app): State<App>,
-    Path(project_id): Path<String>,
-    Query(of): Query<OfSession>,
+    Folder(root): Folder,
     JsonBody(params): JsonBody<CommitParams>,
 ) -> Result<Json<CommitResponse>, ApiError> {
-    let root = root(&app, project_id, of).await?;
     Ok(Json(keep::commit(app.gate(), &root, &params).await?))
 }
 
@@ -170,17 +173,13 @@ pub(super) async fn commit(
     request_body = SwitchParams,
     responses(
     (status = 200, body = ActResponse),
-    (status = 400, description = "INVALID_REQUEST", body = ErrorResponse),
-    (status = 403, description = "WORKSPACE_UNTRUSTED", body = ErrorResponse),
-    (status = 404, description = "NOT_FOUND", body = ErrorResponse),
+    Refused,
 ))]
 pub(super) async fn switch(
     State(app): State<App>,
-    Path(project_id): Path<String>,
-    Query(of): Query<OfSession>,
+    Folder(root): Folder,
     JsonBody(params): JsonBody<SwitchParams>,
 ) -> Result<Json<ActResponse>, ApiError> {
-    let root = root(&app, project_id, of).await?;
     Ok(Json(keep::switch(app.gate(), &root, &params).await?))
 }
 
@@ -188,16 +187,12 @@ pub(super) async fn switch(
 #[utoipa::path(post, path = "/api/project/{project_id}/git/push", tag = "git", params(("project_id" = String, Path), ("sessionId" = Option<String>, Query)),
     responses(
     (status = 200, body = ActResponse),
-    (status = 400, description = "INVALID_REQUEST", body = ErrorResponse),
-    (status = 403, description = "WORKSPACE_UNTRUSTED", body = ErrorResponse),
-    (status = 404, description = "NOT_FOUND", body = ErrorResponse),
+    Refused,
 ))]
 pub(super) async fn push(
     State(app): State<App>,
-    Path(project_id): Path<String>,
-    Query(of): Query<OfSession>,
+    Folder(root): Folder,
 ) -> Result<Json<ActResponse>, ApiError> {
-    let root = root(&app, project_id, of).await?;
     Ok(Json(keep::push(app.gate(), &root).await?))
 }
 
@@ -206,16 +201,12 @@ pub(super) async fn push(
     request_body = PullRequestParams,
     responses(
     (status = 200, body = PullRequestResponse),
-    (status = 400, description = "INVALID_REQUEST", body = ErrorResponse),
-    (status = 403, description = "WORKSPACE_UNTRUSTED", body = ErrorResponse),
-    (status = 404, description = "NOT_FOUND", body = ErrorResponse),
+    Refused,
 ))]
 pub(super) async fn pull_request(
     State(app): State<App>,
-    Path(project_id): Path<String>,
-    Query(of): Query<OfSession>,
+    Folder(root): Folder,
     JsonBody(params): JsonBody<PullRequestParams>,
 ) -> Result<Json<PullRequestResponse>, ApiError> {
-    let root = root(&app, project_id, of).await?;
     Ok(Json(keep::pull_request(app.gate(), &root, &params).await?))
 }

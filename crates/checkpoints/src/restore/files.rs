@@ -56,12 +56,18 @@ pub(super) fn object<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(content)
 }
 
-/// Puts a file in its place at once. It keeps the permissions that it had, but for who may run it.
-pub(super) fn put(git: &Git, whole: &Path, mode: u32, content: &[u8]) -> std::io::Result<()> {
+/// Puts a file in its place at once; until then its name begins with the prefix. It keeps the permissions that it had, but
+/// for who may run it.
+pub(super) fn put(
+    (git, prefix): (&Git, &str),
+    whole: &Path,
+    mode: u32,
+    content: &[u8],
+) -> std::io::Result<()> {
     let parent = whole.parent().unwrap_or(whole);
     std::fs::create_dir_all(parent)?;
     let make = |folder: &Path| -> std::io::Result<tempfile::TempPath> {
-        let builder = tempfile::Builder::new().prefix(".restored-").to_owned();
+        let builder = tempfile::Builder::new().prefix(prefix).to_owned();
         if mode == 0o120_000 {
             use std::os::unix::ffi::OsStrExt as _;
             let target = std::ffi::OsStr::from_bytes(content);
