@@ -19,7 +19,7 @@ use disk::{Mount, fill};
 use records::{Story, Tree};
 
 /// How often the program is killed.
-const N_KILLS: u32 = 60;
+const N_KILLS: u32 = 40;
 /// How many files one state has more than the other, changed, or only for itself.
 const N_FILES: usize = 24;
 
