@@ -41,10 +41,9 @@ impl Hostile {
         std::fs::create_dir(hostile.markers_dir()).unwrap();
         story.git(&["branch", "other"]);
         for hook in HOOKS {
-            hostile.program(&format!("hooks/{hook}"), hook);
+            hostile.program(&format!(".git/evil/{hook}"), hook);
         }
-        // A filter that stays in a conversation, and one of a call each.
-        let configured = [
+            let configured = [
             ("filter.evil.clean", "filter-clean"),
             ("filter.evil.smudge", "filter-smudge"),
             ("diff.evil.textconv", "textconv"),
@@ -61,7 +60,7 @@ impl Hostile {
             ("submodule.library.update", "submodule-update"),
         ];
         for (key, vector) in configured {
-            let path = hostile.program(&format!("tools/{vector}"), vector);
+            let path = hostile.program(&format!(".git/evil-{vector}"), vector);
             let value = match key {
                 "submodule.library.update" => format!("!{path}"),
                 "credential.helper" => format!("!{path}"),
@@ -70,7 +69,7 @@ impl Hostile {
             story.git(&["config", key, &value]);
         }
         for (key, value) in [
-            ("core.hooksPath", "hooks"),
+            ("core.hooksPath", ".git/evil"),
             ("commit.gpgSign", "true"),
             ("submodule.recurse", "true"),
             ("submodule.library.url", "ssh://git@localhost/library"),
@@ -100,10 +99,15 @@ impl Hostile {
         self.story.home.path().join("markers")
     }
 
-    /// A program that leaves a marker, and passes on what it is given.
+    /// A program that leaves a marker. A filter passes on what it is given; others would wait for git, which waits for them.
     fn program(&self, name: &str, vector: &str) -> String {
         let marker = self.markers_dir().join(vector);
-        self.story.write(name, format!("#!/bin/sh\n: > '{}'\ncat 2>/dev/null\n", marker.display()));
+        let answer = match vector {
+            _ if vector.starts_with("filter-") => "cat",
+            _ if HOOKS.contains(&vector) => "exit 0",
+            _ => "exit 1",
+        };
+        self.story.write(name, format!("#!/bin/sh\n: > '{}'\n{answer}\n", marker.display()));
         let path = self.story.path(name);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         path.to_str().unwrap().to_owned()

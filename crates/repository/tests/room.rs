@@ -100,7 +100,7 @@ async fn a_folder_of_200_000_files_is_recorded_compared_and_taken_back_like_othe
     assert_eq!(paths, ["d007/7.txt", "d200/200.txt", "d399/new.txt"]);
     let uncommitted = records.changes(&Scope::Uncommitted, Detail::Counts).await.unwrap();
     assert_eq!(uncommitted.files.len(), 3);
-    let restored = bench.restore(&first, false).await.unwrap();
+    let restored = bench.restore(&first, true).await.unwrap();
     assert_eq!((restored.written.len(), restored.removed.len(), restored.conflicts.len()), (2, 1, 0));
     assert_eq!((bench.read("d007/7.txt"), bench.read("d200/200.txt")), ("same\n".into(), "same\n".into()));
     assert_eq!(bench.git(&["--no-optional-locks", "status", "--porcelain"]), "");

@@ -175,6 +175,23 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "any process will do, and no gate is asked for it")]
+    fn a_socket_that_we_hold_is_ours_though_a_child_that_is_being_started_holds_it_too() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, peer) = listener.accept().unwrap();
+        let local = server.local_addr().unwrap();
+        let copy = std::os::fd::OwnedFd::from(client.try_clone().unwrap());
+        let mut child = std::process::Command::new("cat").stdin(copy).spawn().unwrap();
+        assert_eq!(holder(peer, local), Holder::Process(std::process::id()));
+        // What it holds alone is its own.
+        drop(client);
+        assert_eq!(holder(peer, local), Holder::Process(child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "any process will do, and no gate is asked for it")]
     fn a_process_that_ends_while_it_is_looked_at_is_refused() {
         let mut process =
             std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();

@@ -4,6 +4,7 @@ use std::fs::DirBuilder;
 use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use chartroom_protocol::worktree::Worktree;
 use chartroom_workspace::gate::WORKTREES;
@@ -18,6 +19,9 @@ const RECORDS: &str = ".records";
 
 /// The records of those that were removed.
 const REMOVED: &str = ".removed";
+
+/// How a file is called that is not a record yet.
+const STRAY: &str = ".writing-";
 
 /// A worktree of our making.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +106,8 @@ impl Record {
         let folder = file.parent().unwrap_or(&file);
         let write = || {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-            let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+            clear_strays(folder);
+            let mut temporary = tempfile::Builder::new().prefix(STRAY).tempfile_in(folder)?;
             temporary.write_all(&serde_json::to_vec_pretty(self)?)?;
             temporary.as_file().sync_all()?;
             temporary.persist(&file).map(drop).map_err(|failed| failed.error)
@@ -142,6 +147,18 @@ pub fn name_of(branch: &str) -> String {
     if slug.is_empty() { "worktree".to_owned() } else { slug.to_owned() }
 }
 
+/// Removes what a kill in the middle of a write has left, not what somebody else is writing just now.
+fn clear_strays(folder: &Path) {
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        let is_stray = entry.file_name().to_string_lossy().starts_with(STRAY);
+        let age = entry.metadata().and_then(|found| found.modified()).ok().and_then(|at| at.elapsed().ok());
+        if is_stray && age.is_some_and(|age| age > Duration::from_secs(60)) {
+            // Whoever else saw it has removed it.
+            std::fs::remove_file(entry.path()).ok();
+        }
+    }
+}
+
 fn file_of(path: &Path, kind: &str, name: &str) -> PathBuf {
     path.parent().unwrap_or(path).join(kind).join(format!("{name}.json"))
 }
@@ -172,7 +189,9 @@ pub fn list(gate: &SpawnGate, of: Option<&CanonicalRoot>) -> Vec<Record> {
     let entries = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries(gate.data_dir().join(WORKTREES)).flat_map(|of| entries(of.path().join(RECORDS)));
     let read = |path: PathBuf| serde_json::from_slice::<Record>(&std::fs::read(path).ok()?).ok();
-    let mut all: Vec<Record> = files.filter_map(|entry| read(entry.path())).collect();
+    // What a kill left beside them is a whole record at times, and none of a worktree.
+    let is_one = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
+    let mut all: Vec<Record> = files.map(|entry| entry.path()).filter(is_one).filter_map(read).collect();
     if let Some(folder) = of {
         let is_of = |record: &Record| {
             let places = [&record.repository, &record.path];

@@ -5,17 +5,24 @@
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use chartroom_transport::process;
+
 /// The process in which a socket was found last. There is one machine.
 static FOUND: AtomicU32 = AtomicU32::new(0);
 
 /// Returns the newest process that holds a socket, if it lets itself be seen.
 pub(super) fn holder(socket: u64) -> Option<u32> {
     let link = format!("socket:[{socket}]");
-    let found = in_order(FOUND.load(Ordering::Relaxed)).find(|pid| holds(*pid, &link));
-    if let Some(pid) = found {
-        FOUND.store(pid, Ordering::Relaxed);
+    let found = in_order(FOUND.load(Ordering::Relaxed)).find(|pid| holds(*pid, &link))?;
+    let own = std::process::id();
+    // Until it is another program, a child that is being started holds all that we hold: what is ours too is ours. It may
+    // be gone by now.
+    let is_or_was_ours = || process::ancestors(found).get(1).is_none_or(|parent| *parent == own);
+    if found != own && is_or_was_ours() && holds(own, &link) {
+        return Some(own);
     }
-    found
+    FOUND.store(found, Ordering::Relaxed);
+    Some(found)
 }
 
 /// The machine's processes, the likeliest first. Ours comes last: it has the most descriptors, and asks nothing of itself.
