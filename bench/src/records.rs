@@ -51,9 +51,8 @@ pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
         seen.push(timed(|| server.make())?);
     }
     for round in 0..ROUNDS {
-        let change = |what: &str| {
-            std::fs::write(project.join("django/shortcuts.py"), format!("# {what} {round}\n"))
-        };
+        let change =
+            |what: &str| std::fs::write(project.join("django/shortcuts.py"), format!("# {what} {round}\n"));
         change("status")?;
         status_changed.push(timed(|| succeeds(git(&project).args(["status", "--porcelain"])))?);
         change("command")?;

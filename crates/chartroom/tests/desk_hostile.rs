@@ -43,7 +43,7 @@ impl Hostile {
         for hook in HOOKS {
             hostile.program(&format!(".git/evil/{hook}"), hook);
         }
-            let configured = [
+        let configured = [
             ("filter.evil.clean", "filter-clean"),
             ("filter.evil.smudge", "filter-smudge"),
             ("diff.evil.textconv", "textconv"),

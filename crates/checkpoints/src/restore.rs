@@ -179,7 +179,8 @@ impl Act<'_> {
     async fn write(&self, writes: Vec<Write>) -> Result<(Vec<PathBuf>, Vec<PathBuf>), CheckpointError> {
         let (mut written, mut changed) = (Vec::new(), Vec::new());
         let top = self.git.place.top();
-        let folders: Vec<PathBuf> = writes.iter().filter_map(|write| Some(top.join(write.path.parent()?))).collect();
+        let folders: Vec<PathBuf> =
+            writes.iter().filter_map(|write| Some(top.join(write.path.parent()?))).collect();
         let strays = Strays::of(self.git.store.as_path(), self.began, folders.iter().map(PathBuf::as_path))
             .map_err(io("noting where files are put"))?;
         let mut waiting = writes.as_slice();

@@ -91,3 +91,52 @@ fn remove(path: &Path) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_kill_left_is_cleared_away_and_nothing_of_the_users() {
+        let (store, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        // On one disk nothing is noted; a note is written as it would be on two.
+        let strays = Strays::of(store.path(), SystemTime::now(), std::iter::once(user.path())).unwrap();
+        assert!(!store.path().join(NOTE).exists());
+        let mut note = strays.prefix.clone().into_bytes();
+        note.push(0);
+        note.extend(bytes(user.path()));
+        std::fs::write(store.path().join(NOTE), note).unwrap();
+        let left = [
+            store.path().join(".tmpAbCdEf"),
+            store.path().join(format!("{}x", strays.prefix)),
+            user.path().join(format!("{}y", strays.prefix)),
+        ];
+        let kept = [
+            store.path().join("records.jsonl"),
+            user.path().join(".restored-by-hand"),
+            user.path().join(".tmpAbCdEf"),
+            user.path().join("a.txt"),
+        ];
+        for path in left.iter().chain(&kept) {
+            std::fs::write(path, "x").unwrap();
+        }
+        clear_away(store.path());
+        assert!(left.iter().all(|path| !path.exists()), "{left:?}");
+        assert!(kept.iter().all(|path| path.exists()), "{kept:?}");
+        assert!(!store.path().join(NOTE).exists());
+    }
+
+    #[test]
+    fn a_note_that_makes_no_sense_clears_nothing() {
+        let (store, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::write(user.path().join("a.txt"), "x").unwrap();
+        for prefix in ["", ".restored-", "a"] {
+            let mut note = prefix.as_bytes().to_vec();
+            note.push(0);
+            note.extend(bytes(user.path()));
+            std::fs::write(store.path().join(NOTE), note).unwrap();
+            clear_away(store.path());
+            assert!(user.path().join("a.txt").exists(), "{prefix}");
+        }
+    }
+}
