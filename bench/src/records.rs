@@ -26,9 +26,6 @@ pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
     }
     let listed = git(&project).args(["ls-files"]).output()?;
     let n_files = String::from_utf8_lossy(&listed.stdout).lines().count();
-    // What lies in the folder is older than the clock's tick from here on.
-    std::thread::sleep(Duration::from_millis(100));
-
     let program = std::env::current_exe().context("finding this program")?.with_file_name("chartroom");
     let make = || {
         let mut command = program_command(&program);

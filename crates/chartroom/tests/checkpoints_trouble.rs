@@ -37,6 +37,17 @@ fn begin(story: &Story, args: &[&str]) -> Child {
     command.current_dir(&story.project).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
+/// Lets it run for a part of the time that all of it takes, and kills it. Returns whether that came before its end.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "no wait for something: the moment of the kill is what is tried"
+)]
+fn kill_after(mut child: Child, part: Duration) -> bool {
+    std::thread::sleep(part);
+    child.kill().unwrap();
+    !child.wait().unwrap().success()
+}
+
 /// Waits until no process is left that has to do with this home.
 fn wait_until_alone(story: &Story) {
     let needle = format!("CHARTROOM_HOME={}", story.home.data().display());
@@ -81,11 +92,8 @@ fn a_program_killed_at_any_moment_loses_nothing_and_what_it_began_can_be_finishe
     let (mut n_cut, mut n_half) = (0, 0);
     for kill in 0..N_KILLS {
         let (target, id) = if kill % 2 == 0 { (&one, &first) } else { (&two, &second) };
-        let mut child = begin(&story, &["checkpoint", "restore", id, "--force"]);
-        // Not a wait for something: the moment of the kill is what is tried.
-        std::thread::sleep(whole * kill / N_KILLS);
-        child.kill().unwrap();
-        n_cut += u32::from(!child.wait().unwrap().success());
+        let child = begin(&story, &["checkpoint", "restore", id, "--force"]);
+        n_cut += u32::from(kill_after(child, whole * kill / N_KILLS));
         wait_until_alone(&story);
         let tree = story.tree();
         is_of(&tree, [&one, &two]);
@@ -127,20 +135,14 @@ fn a_worktree_whose_making_or_removing_is_killed_loses_nothing_and_can_be_remove
     let whole = began.elapsed();
     for kill in 0..20 {
         let branch = format!("try-{kill}");
-        let mut child = begin(&story, &["worktree", "add", "--branch", &branch]);
-        std::thread::sleep(whole * kill / 20);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        kill_after(begin(&story, &["worktree", "add", "--branch", &branch]), whole * kill / 20);
         wait_until_alone(&story);
         assert_eq!(story.tree(), tree, "the project itself, after kill {kill}");
         let listed = story.json(0, &["worktree", "list"]);
         let names = listed["worktrees"].as_array().unwrap().iter();
         let is_listed = { names }.any(|worktree| worktree["branch"] == branch.as_str());
         if is_listed {
-            let mut child = begin(&story, &["worktree", "remove", &branch, "--force"]);
-            std::thread::sleep(whole * kill / 20);
-            child.kill().unwrap();
-            child.wait().unwrap();
+            kill_after(begin(&story, &["worktree", "remove", &branch, "--force"]), whole * kill / 20);
             wait_until_alone(&story);
             let (code, _, stderr) = story.run(&["worktree", "remove", &branch, "--force"]);
             // Nothing of it is there any more where the first one came to its end.
