@@ -22,6 +22,8 @@ pub(super) fn trouble_of(error: &Error) -> Trouble {
                 7 | 16 => TroubleKind::Auth,
                 1 | 4 => TroubleKind::Timeout,
                 14 => TroubleKind::Transport,
+                // tonic's word for a connection that broke under a call.
+                2 if status.message() == "transport error" => TroubleKind::Transport,
                 8 => TroubleKind::Unavailable,
                 _ => TroubleKind::Parse,
             };

@@ -1,5 +1,12 @@
 //! The same on the real server, which is killed, stopped, emptied, restarted with old data, and answered for by garbage.
 
+mod line;
+mod seed;
+mod sequences;
+mod tls;
+mod tokens;
+mod world;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
