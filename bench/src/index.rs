@@ -25,9 +25,9 @@ use crate::measurement::{Measurement, median_ms};
 
 const BATCH_FILES: usize = 128;
 const SEARCHES: usize = 40;
-const GROWTH: [usize; 3] = [1, 4, 16];
+pub(crate) const GROWTH: [usize; 3] = [1, 4, 16];
 
-const SHORT: &[&str] = &[
+pub(crate) const SHORT: &[&str] = &[
     "QuerySet",
     "get_object_or_404",
     "where is the session cookie age checked",
@@ -276,7 +276,7 @@ fn tools() -> PathBuf {
 }
 
 /// Django's sources, as `cargo xtask tools` puts them.
-fn sources() -> anyhow::Result<PathBuf> {
+pub(crate) fn sources() -> anyhow::Result<PathBuf> {
     let folder = tools().join("sources");
     let entries = fs::read_dir(&folder)
         .with_context(|| format!("{} is missing; run `cargo xtask tools`", folder.display()))?;
@@ -293,7 +293,7 @@ fn sources() -> anyhow::Result<PathBuf> {
 }
 
 /// Copies the Python files so many times; gives their number and bytes.
-fn copy_python(from: &Path, to: &Path, copies: usize) -> anyhow::Result<(usize, u64)> {
+pub(crate) fn copy_python(from: &Path, to: &Path, copies: usize) -> anyhow::Result<(usize, u64)> {
     let (mut count, mut bytes) = (0, 0);
     let mut pending = vec![from.to_owned()];
     while let Some(folder) = pending.pop() {

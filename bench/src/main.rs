@@ -12,6 +12,7 @@ mod lsp;
 mod measurement;
 mod server;
 mod stream;
+mod team;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -25,6 +26,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("idle", idle::run),
     ("index", index::run),
     ("index-million", index::run_million),
+    ("team", team::run),
     ("lsp", lsp::run),
     ("lsp-cold", lsp::cold::run),
     ("stream", stream::run),
