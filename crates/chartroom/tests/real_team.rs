@@ -22,10 +22,16 @@ const NAME: &str = "team/shop";
 struct Machine {
     home: Home,
     checkout: String,
+    /// What the team calls it.
+    name: String,
 }
 
 impl Machine {
     fn new(server: &str, commit: &[(&str, &str)]) -> Self {
+        Self::named(server, NAME, commit)
+    }
+
+    fn named(server: &str, name: &str, commit: &[(&str, &str)]) -> Self {
         let home = Home::new();
         std::fs::create_dir_all(home.path().join("shop")).unwrap();
         std::fs::create_dir_all(home.path().join(".config/chartroom")).unwrap();
@@ -34,7 +40,7 @@ impl Machine {
         );
         home.write(".config/chartroom/config.toml", &config);
         let checkout = home.path().join("shop").display().to_string();
-        let machine = Self { home, checkout };
+        let machine = Self { home, checkout, name: name.to_owned() };
         machine.check_out(commit);
         machine
     }
@@ -64,7 +70,7 @@ impl Machine {
 
     #[track_caller]
     fn share(&self) -> String {
-        let document = self.json(&["index", "share", &self.checkout, "--name", NAME]);
+        let document = self.json(&["index", "share", &self.checkout, "--name", &self.name]);
         document["message"].as_str().unwrap().to_owned()
     }
 
@@ -159,7 +165,7 @@ fn number(name: &str, default: u64) -> u64 {
 
 /// Starts a share and kills it after this time; how long it took when it was quicker.
 fn kill_share(machine: &Machine, after: Duration) -> Option<Duration> {
-    let mut command = machine.home.command(&["index", "share", &machine.checkout, "--name", NAME]);
+    let mut command = machine.home.command(&["index", "share", &machine.checkout, "--name", &machine.name]);
     let started = Instant::now();
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while started.elapsed() < after {
@@ -174,45 +180,62 @@ fn kill_share(machine: &Machine, after: Duration) -> Option<Duration> {
     None
 }
 
-#[test]
-fn a_writer_killed_at_a_hundred_moments_takes_no_answer_from_a_reader_and_is_followed() {
-    let kills = number("CHARTROOM_KILLS", 100);
-    let mut random = Random(number("CHARTROOM_SEED", 0x5eed));
-    let (_data, lite) = lite();
-    let ci = Machine::new(&lite.address(), FIRST);
+/// One team: its writer is killed so many times, each time in the middle of a share that nobody else is in the way of. Who
+/// follows waits for the dead one's term, so that teams side by side wait together.
+fn kill_writers(server: &str, team: u64, kills: u64) {
+    let name = format!("team/{team}");
+    let mut random = Random(number("CHARTROOM_SEED", 0x5eed) + team);
+    let ci = Machine::named(server, &name, FIRST);
     ci.share();
-    let laptop = Machine::new(&lite.address(), FIRST);
-    laptop.json(&["index", "adopt", &laptop.checkout, "--name", NAME]);
+    let laptop = Machine::named(server, &name, FIRST);
+    laptop.json(&["index", "adopt", &laptop.checkout, "--name", &name]);
     let text = |round: u64| format!("def pay_{round}(sum):\n    return sum\n");
     ci.write("pay.py", &text(0));
     let mut whole = kill_share(&ci, Duration::from_secs(600)).unwrap();
 
-    let (mut killed, mut round) = (0, 0);
+    let (mut killed, mut round, mut generation) = (0, 0, 2);
     while killed < kills {
         round += 1;
-        assert!(round < kills * 3, "the moments lie within a share: {killed} of {round} did");
+        assert!(round < kills * 5, "the moments lie within a share: {killed} of {round} did");
         ci.write("pay.py", &text(round));
         let moment = Duration::from_nanos(random.below(whole.as_nanos()));
         match kill_share(&ci, moment) {
             Some(took) => whole = whole.min(took),
-            None => killed += 1,
+            None => {
+                killed += 1;
+                whole = whole.mul_f64(1.02);
+            }
         }
-        // A reader is asked after some of them, which keeps it quick; the writer always goes on.
-        if killed % 10 == 0 {
+        if killed % 5 == 0 {
             let (found, team) = laptop.search("cart pay");
-            assert_eq!(found, names(&["fill_cart", "pay_cash"]), "round {round}");
-            assert!(team["generation"].as_u64().is_some_and(|number| number >= 2), "round {round}: {team}");
-            ci.share();
-            let (found, team) = ci.search("pay");
-            assert!(found.contains(&format!("pay_{round}")), "round {round}: {found:?}");
-            assert_eq!(team["overlaidFiles"], 0, "round {round}: {team}");
-            let (_, team) = laptop.search("pay");
-            assert_eq!(team["overlaidFiles"], 1, "round {round}: {team}");
+            assert_eq!(found, names(&["fill_cart", "pay_cash"]), "round {round}, {moment:?}");
+            assert_eq!(team["overlaidFiles"], 1, "round {round}, {moment:?}: {team}");
         }
+        let shared = ci.share();
+        let number = shared.split("generation ").nth(1).and_then(|rest| rest.split(':').next()?.parse().ok());
+        assert!(number > Some(generation), "round {round}, {moment:?}: {shared}");
+        generation = number.unwrap();
     }
+    let (found, seen) = ci.search("pay");
+    assert!(found.contains(&format!("pay_{round}")), "{found:?}");
+    assert_eq!((&seen["generation"], &seen["overlaidFiles"]), (&generation.into(), &0.into()), "{seen}");
     // All that was left lying about is in nobody's way: another machine shares too.
     laptop.write("pay.py", &text(round + 1));
     let shared = laptop.share();
     assert!(shared.contains("of which 1 were sent"), "{shared}");
-    println!("killed {killed} of {round} shares; one takes {whole:?}");
+    println!("team {team}: killed {killed} of {round} shares, of about {whole:?}; generation {generation}");
+}
+
+#[test]
+fn a_writer_killed_at_a_hundred_moments_takes_no_answer_from_a_reader_and_is_followed() {
+    const TEAMS: u64 = 4;
+    let kills = number("CHARTROOM_KILLS", 100);
+    let (_data, lite) = lite();
+    let server = lite.address();
+    std::thread::scope(|scope| {
+        for team in 0..TEAMS {
+            let server = &server;
+            scope.spawn(move || kill_writers(server, team, kills / TEAMS));
+        }
+    });
 }

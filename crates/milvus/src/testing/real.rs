@@ -111,6 +111,28 @@ fn rows_aliases_and_collections_are_what_the_model_says() {
 }
 
 #[test]
+fn machines_that_make_one_collection_at_once_all_have_it() {
+    let (_dir, lite) = lite();
+    let servers: Vec<MilvusServer> = (0..6).map(|_| connect(lite.address())).collect();
+    servers.iter().for_each(|server| drop(server.version().unwrap()));
+    for round in 0..10 {
+        let name = format!("at_once_{round}");
+        let together = std::sync::Barrier::new(servers.len());
+        std::thread::scope(|scope| {
+            for server in &servers {
+                let (name, together) = (&name, &together);
+                scope.spawn(move || {
+                    together.wait();
+                    server.create(name, 2).unwrap();
+                    server.put(name, vec![Row::plain("x", "y")]).unwrap();
+                    assert_eq!(server.get(Kind::Read, name, &["x".into()], Columns::Ids).unwrap().len(), 1);
+                });
+            }
+        });
+    }
+}
+
+#[test]
 fn a_real_server_that_is_killed_stopped_emptied_and_restarted_with_old_data() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("milvus");
