@@ -69,7 +69,8 @@ fn measure(work: &Path, root: &Path, files: usize, proxy: &Proxy) -> anyhow::Res
 
     let changed = root.join("copy-0/changed_by_the_benchmark.py");
     let change = |name: &str, round: usize| {
-        std::fs::write(&changed, format!("def {name}_{round}():\n    return {round}\n")).map_err(Into::into)
+        std::fs::write(&changed, format!("def {name}_{round}():\n    return {round}\n"))
+            .map_err(anyhow::Error::from)
     };
     let (ours, wire) = repeated(proxy, |round| {
         change("shared_marker", round)?;
