@@ -1,7 +1,9 @@
 //! A team's index beside the embedded one, on a large Python project: shared, adopted, unchanged, one file changed,
 //! searched; and the bytes that go over the wire. The server is the lite Milvus of the tests, on this machine.
 //!
-//! Growth is shown on one, four and sixteen copies of the sources; `CHARTROOM_BENCH_COPIES=4` ends it there.
+//! Growth is shown on one and four copies of the sources; `CHARTROOM_BENCH_COPIES=16` adds sixteen.
+
+mod fleet;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,6 +44,7 @@ pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
         let proxy = Proxy::before(lite.port());
         measurements.extend(measure(work.path(), &root, files, &proxy)?);
     }
+    measurements.extend(fleet::run()?);
     Ok(measurements)
 }
 
