@@ -182,7 +182,7 @@ fn kill_share(machine: &Machine, after: Duration) -> Option<Duration> {
 
 /// One team: its writer is killed so many times, each time in the middle of a share that nobody else is in the way of. Who
 /// follows waits for the dead one's term, so that teams side by side wait together.
-fn kill_writers(server: &str, team: u64, kills: u64) {
+fn kill_writers(server: &str, team: u64, kills: u64) -> String {
     let name = format!("team/{team}");
     let mut random = Random(number("CHARTROOM_SEED", 0x5eed) + team);
     let ci = Machine::named(server, &name, FIRST);
@@ -223,7 +223,7 @@ fn kill_writers(server: &str, team: u64, kills: u64) {
     laptop.write("pay.py", &text(round + 1));
     let shared = laptop.share();
     assert!(shared.contains("of which 1 were sent"), "{shared}");
-    println!("team {team}: killed {killed} of {round} shares, of about {whole:?}; generation {generation}");
+    format!("team {team}: killed {killed} of {round} shares, of about {whole:?}; generation {generation}")
 }
 
 #[test]
@@ -231,11 +231,11 @@ fn a_writer_killed_at_a_hundred_moments_takes_no_answer_from_a_reader_and_is_fol
     const TEAMS: u64 = 4;
     let kills = number("CHARTROOM_KILLS", 100);
     let (_data, lite) = lite();
-    let server = lite.address();
-    std::thread::scope(|scope| {
-        for team in 0..TEAMS {
-            let server = &server;
-            scope.spawn(move || kill_writers(server, team, kills / TEAMS));
-        }
+    let server = &lite.address();
+    let told: Vec<String> = std::thread::scope(|scope| {
+        let kill = |team| scope.spawn(move || kill_writers(server, team, kills / TEAMS));
+        let teams: Vec<_> = (0..TEAMS).map(kill).collect();
+        teams.into_iter().map(|team| team.join().unwrap()).collect()
     });
+    println!("{}", told.join("\n"));
 }
