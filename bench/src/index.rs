@@ -25,9 +25,9 @@ use crate::measurement::{Measurement, median_ms};
 
 const BATCH_FILES: usize = 128;
 const SEARCHES: usize = 40;
-const GROWTH: [usize; 3] = [1, 4, 16];
+pub(crate) const GROWTH: [usize; 3] = [1, 4, 16];
 
-const SHORT: &[&str] = &[
+pub(crate) const SHORT: &[&str] = &[
     "QuerySet",
     "get_object_or_404",
     "where is the session cookie age checked",
@@ -293,7 +293,7 @@ pub(crate) fn sources() -> anyhow::Result<PathBuf> {
 }
 
 /// Copies the Python files so many times; gives their number and bytes.
-fn copy_python(from: &Path, to: &Path, copies: usize) -> anyhow::Result<(usize, u64)> {
+pub(crate) fn copy_python(from: &Path, to: &Path, copies: usize) -> anyhow::Result<(usize, u64)> {
     let (mut count, mut bytes) = (0, 0);
     let mut pending = vec![from.to_owned()];
     while let Some(folder) = pending.pop() {

@@ -13,6 +13,7 @@ mod measurement;
 mod records;
 mod server;
 mod stream;
+mod team;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -26,6 +27,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("idle", idle::run),
     ("index", index::run),
     ("index-million", index::run_million),
+    ("team", team::run),
     ("lsp", lsp::run),
     ("lsp-cold", lsp::cold::run),
     ("stream", stream::run),

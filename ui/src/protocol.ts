@@ -2970,6 +2970,44 @@ completedAt: string,
  */
 overlaidFiles: number, };
 
+export type TeamServer = { 
+/**
+ * Where it is.
+ */
+address: string, 
+/**
+ * What it calls itself; absent when it does not answer.
+ */
+version?: string, 
+/**
+ * How long it took to answer, or not to.
+ */
+latencyMs: number, 
+/**
+ * Why it does not answer.
+ */
+trouble?: string, 
+/**
+ * The last trouble of this process with it.
+ */
+lastTrouble?: TeamTrouble, };
+
+export type TeamServerResponse = { 
+/**
+ * Absent when indexes are kept on this machine alone.
+ */
+server?: TeamServer, };
+
+export type TeamTrouble = { 
+/**
+ * In words.
+ */
+text: string, 
+/**
+ * When, ISO 8601 UTC.
+ */
+at: string, };
+
 export type TerminalCommand = { "type": "read", 
 /**
  * How many, in all.

@@ -10,8 +10,9 @@ pub(crate) enum Scope {
     Everything,
 }
 
-/// Stories with real agents, servers and browsers: integration tests whose file starts with `real_`.
-const REAL: &str = "binary(/^real_/)";
+/// Stories with real agents, servers and browsers: integration tests whose file starts with `real_`, and unit tests in a
+/// module `real`.
+const REAL: &str = "(binary(/^real_/) or test(/(^|::)real::/))";
 
 pub(crate) fn run(scope: Scope) -> anyhow::Result<()> {
     process::run(cargo().args(["fmt", "--all", "--check"]))?;

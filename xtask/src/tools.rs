@@ -108,6 +108,7 @@ const SETS: &[Set] = &[
             ("bubblewrap", "bwrap"),
             ("ripgrep", "rg"),
             ("git", "git"),
+            ("openssl", "openssl"),
         ]),
     },
     // The newest one whose locked dependencies build with our oldest Rust.

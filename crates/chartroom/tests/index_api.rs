@@ -68,6 +68,7 @@ const POSTS: [&str; 5] =
 async fn every_route_answers_for_an_indexed_folder() {
     let story = Story::new();
     assert_eq!(story.ask("/api/index", Value::Null).await["total"], 0);
+    assert_eq!(story.ask("/api/index/team", Value::Null).await, json!({}), "this machine alone");
     story.create().await;
     let listed = story.ask("/api/index", Value::Null).await;
     assert_eq!(

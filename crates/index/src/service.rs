@@ -117,8 +117,10 @@ impl IndexService {
             }
         }
         // What is asked for is shared by the machine that shares; what a search does by itself is not.
+        // A server that was emptied is filled again by who writes.
+        let is_gone = managed.response.hints.as_ref().is_some_and(|hints| hints.stale_local.is_some());
         if action == ManageAction::Sync
-            && managed.response.status == IndexStatus::Ok
+            && (managed.response.status == IndexStatus::Ok || is_gone)
             && self.is_shared_from_here(&watched).await
         {
             let params = ManageIndexParams::new(ManageAction::Sync, watched.to_string_lossy());

@@ -5,9 +5,11 @@ use std::path::Path;
 use chartroom_protocol::index::TeamOverlay;
 use chartroom_search::intake::{self, Batch, IntakeError};
 use chartroom_search::scan::ScannedFile;
+use chartroom_search::store::team::{Binding, Role};
 use chartroom_search::store::{FileChange, GenerationWriter};
 
-use crate::core::Core;
+use crate::core::{Core, GateFacts as _};
+use crate::proof::{self, Proof};
 
 /// Reads, parses and embeds what the team does not have of these files. Without the team it only takes longer.
 pub(crate) fn changes_of(
@@ -50,6 +52,30 @@ fn taken(core: &Core, root: &str, files: &[ScannedFile]) -> (Vec<FileChange>, Op
     };
     let rest = files.iter().filter(|file| !has(file)).cloned().collect();
     (taken, Some(rest))
+}
+
+/// After a build of a root whose team answers that it has no such index (any more): who writes it shares it again, and
+/// who reads has an index of this machine alone from now on. Otherwise the build that every tool recommends would mend
+/// nothing. Returns what to tell.
+pub(crate) fn mend_what_is_gone(core: &Core, root: &str) -> Option<String> {
+    let team = core.store.team()?;
+    let Binding { project, role } = team.binding(root).ok().flatten()?;
+    let Proof::StaleLocal(_) = core.proof(root).proof else { return None };
+    let mended = match role {
+        Role::Reader => team.unbind(root).map_err(|error| error.to_string()).map(|()| {
+            format!("the team's index '{project}' is gone; this folder is indexed on this machine alone until it is shared or adopted again")
+        }),
+        Role::Writer => match proof::check(team.own_marker(root), root, &core.fingerprint).marker {
+            Some(marker) => team.share(root, &project, &marker).map_err(|error| error.to_string()).map(|shared| {
+                format!("the team's index '{project}' was gone and is shared again, generation {}", shared.generation)
+            }),
+            None => Err("its own generation is gone".to_owned()),
+        },
+    };
+    Some(mended.unwrap_or_else(|error| {
+        tracing::warn!(root, error, "the team's index is gone");
+        format!("the team's index '{project}' is gone, and the folder is still bound to it: {error}")
+    }))
 }
 
 /// What a team shares of a root, and how the root differs from it.

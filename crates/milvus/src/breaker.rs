@@ -35,16 +35,18 @@ impl Breaker {
     pub(crate) fn note<T>(&self, kind: Kind, ended: Instant, outcome: &Result<T, Trouble>) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         match outcome {
-            Err(trouble) if trouble.is_outage() => {
-                open.insert(kind, (ended + REST, trouble.clone()));
-                let at = jiff::Timestamp::now().to_string();
-                *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((trouble.text.clone(), at));
-            }
+            Err(trouble) if trouble.is_outage() => drop(open.insert(kind, (ended + REST, trouble.clone()))),
             _ => drop(open.remove(&kind)),
+        }
+        if let Err(trouble) = outcome
+            && trouble.is_worth_telling()
+        {
+            let at = jiff::Timestamp::now().to_string();
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((trouble.text.clone(), at));
         }
     }
 
-    /// The last outage.
+    /// The last trouble that a person should hear of.
     pub(crate) fn last(&self) -> Option<(String, String)> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -25,6 +25,8 @@ const PROBE: Duration = Duration::from_secs(2);
 const ATTEMPTS: u32 = 3;
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(300);
+/// How often it is looked whether another machine has made what we were not let to make.
+const LOOKS: u32 = 20;
 /// Rows of one request; of those that are read the SDK takes 4 MB at a time.
 const WRITE_BYTES: usize = 4 << 20;
 const READ_BYTES: usize = 3 << 20;
@@ -136,6 +138,18 @@ impl MilvusServer {
         })
     }
 
+    /// Whether a collection that we were not let to make is there soon, by another's hand.
+    fn appears(&self, collection: &str) -> Result<bool, Trouble> {
+        for _ in 0..LOOKS {
+            if self.dimension(collection)?.is_some() {
+                return Ok(true);
+            }
+            #[allow(clippy::disallowed_methods, reason = "another machine's call gives us no signal")]
+            std::thread::sleep(PAUSE);
+        }
+        Ok(false)
+    }
+
     /// Asks again after an outage: for what is the same however often it is done.
     fn insist<T>(
         &self,
@@ -208,8 +222,8 @@ impl Server for MilvusServer {
             client.create_collection(request).await
         });
         if let Err(trouble) = created {
-            // Another machine may have been quicker; what it made must be what we would have.
-            if trouble.is_outage() || self.dimension(collection)?.is_none() {
+            // Another machine may have been quicker, or be in the middle of it; what it makes must be what we would have.
+            if trouble.kind != TroubleKind::Refused || !self.appears(collection)? {
                 return Err(trouble);
             }
         }

@@ -100,8 +100,7 @@ impl VectorStore for TeamStore {
     /// What the team has stays: one machine that clears its own does not take it from the others.
     fn drop_root(&self, root: &str) -> Result<(), StoreError> {
         self.own.drop_root(root)?;
-        self.seen.forget(root);
-        self.bindings.remove(root)
+        self.unbind(root)
     }
 
     fn team(&self) -> Option<&dyn Team> {
@@ -117,6 +116,11 @@ impl Team for TeamStore {
     fn bind(&self, root: &str, binding: &Binding) -> Result<(), StoreError> {
         self.seen.forget(root);
         self.bindings.set(root, binding)
+    }
+
+    fn unbind(&self, root: &str) -> Result<(), StoreError> {
+        self.seen.forget(root);
+        self.bindings.remove(root)
     }
 
     fn own_marker(&self, root: &str) -> Result<Option<Value>, ProbeError> {

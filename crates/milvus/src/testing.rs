@@ -5,6 +5,7 @@ mod claims;
 mod machine;
 mod machines;
 mod model;
+mod random;
 mod real;
 mod seed;
 mod sequences;

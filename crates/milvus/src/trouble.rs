@@ -48,6 +48,11 @@ impl Trouble {
             TroubleKind::Timeout | TroubleKind::Transport | TroubleKind::Unavailable | TroubleKind::Parse
         )
     }
+
+    /// Whether something is wrong, with the server or with us: that a thing is not there, or not loaded, is an answer.
+    pub(crate) fn is_worth_telling(&self) -> bool {
+        !matches!(self.kind, TroubleKind::Missing | TroubleKind::NotLoaded)
+    }
 }
 
 impl From<Trouble> for ProbeError {

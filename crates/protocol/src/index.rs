@@ -17,6 +17,7 @@ pub mod read;
 pub mod schema;
 pub mod search;
 pub mod skipped;
+pub mod team;
 
 pub use bundle::*;
 pub use call_graph::*;
@@ -32,6 +33,7 @@ pub use read::*;
 pub use schema::*;
 pub use search::*;
 pub use skipped::*;
+pub use team::*;
 
 #[cfg(test)]
 mod tests;

@@ -88,6 +88,7 @@ fn roots(to: &mut impl TypeVisitor) {
     to.visit::<crate::lsp::InstallParams>();
     to.visit::<crate::lsp::InstallResponse>();
     to.visit::<crate::index::ListCodebasesResponse>();
+    to.visit::<crate::index::TeamServerResponse>();
     to.visit::<crate::index::SearchCodebaseParams>();
     to.visit::<crate::index::SearchCodebaseResponse>();
     to.visit::<crate::index::ManageIndexParams>();

@@ -9,4 +9,5 @@ pub mod hostile_files;
 pub mod milvus;
 pub mod model_api;
 pub mod project;
+pub mod proxy;
 pub mod tools;

@@ -14,21 +14,41 @@ pub struct Lite {
     child: Option<Child>,
     data: PathBuf,
     port: u16,
+    guard: Option<Guard>,
+}
+
+/// Who is let in, and by which certificate the server is known. The lite server itself lets everybody in.
+pub struct Guard {
+    /// A JSON file, token to `all` or `read`; read at every call.
+    pub tokens: PathBuf,
+    /// A certificate and its key, PEM: the server then speaks TLS alone.
+    pub tls: Option<(PathBuf, PathBuf)>,
 }
 
 impl Lite {
     /// Starts a server that keeps its data in this folder, and waits until it listens.
     #[track_caller]
     pub fn start(data: &Path) -> Self {
-        let port = free_port();
-        let mut server = Self { child: None, data: data.to_owned(), port };
+        Self::start_with(data, None)
+    }
+
+    /// The same engine behind a guard.
+    #[track_caller]
+    pub fn guarded(data: &Path, guard: Guard) -> Self {
+        Self::start_with(data, Some(guard))
+    }
+
+    #[track_caller]
+    fn start_with(data: &Path, guard: Option<Guard>) -> Self {
+        let mut server = Self { child: None, data: data.to_owned(), port: free_port(), guard };
         server.restart();
         server
     }
 
     /// Where it is.
     pub fn address(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        let tls = self.guard.as_ref().is_some_and(|guard| guard.tls.is_some());
+        format!("{}://127.0.0.1:{}", if tls { "https" } else { "http" }, self.port)
     }
 
     /// Its port.
@@ -40,10 +60,7 @@ impl Lite {
     #[track_caller]
     pub fn restart(&mut self) {
         self.kill();
-        #[allow(clippy::disallowed_methods, reason = "a tool of the tests; nothing of a project is run")]
-        let mut command = Command::new(tools::milvus_lite());
-        command.arg("server").arg("--data-dir").arg(&self.data).args(["--host", "127.0.0.1", "--port"]);
-        command.arg(self.port.to_string()).env("PYTHONUNBUFFERED", "1");
+        let mut command = self.command();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("milvus-lite starts");
         let mut line = String::new();
@@ -51,6 +68,29 @@ impl Lite {
         BufReader::new(output).read_line(&mut line).expect("it can be read");
         assert!(line.contains("listening"), "milvus-lite said: {line:?}");
         self.child = Some(child);
+    }
+
+    fn command(&self) -> Command {
+        #[allow(clippy::disallowed_methods, reason = "a tool of the tests; nothing of a project is run")]
+        let program = |path: PathBuf| Command::new(path);
+        let port = self.port.to_string();
+        let mut command = match &self.guard {
+            None => {
+                let mut command = program(tools::milvus_lite());
+                command.arg("server").arg("--data-dir").arg(&self.data);
+                command.args(["--host", "127.0.0.1", "--port", &port]);
+                command
+            }
+            Some(guard) => {
+                let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/milvus/guarded.py");
+                let mut command = program(tools::milvus_lite().with_file_name("python"));
+                command.arg(script).arg(&self.data).arg(&port).arg(&guard.tokens);
+                command.args(guard.tls.iter().flat_map(|(certificate, key)| [certificate, key]));
+                command
+            }
+        };
+        command.env("PYTHONUNBUFFERED", "1");
+        command
     }
 
     /// Ends it as `kill -9` does.

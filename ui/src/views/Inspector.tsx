@@ -2,11 +2,18 @@
 
 import { createMemo, createResource, For, Match, onCleanup, Show, Switch } from 'solid-js'
 import { indexStatus } from '../api'
-import type { CodebaseBucket, ListCodebasesResponse, ListedCodebase, Project } from '../protocol'
+import type {
+  CodebaseBucket,
+  ListCodebasesResponse,
+  ListedCodebase,
+  Project,
+  TeamServerResponse,
+} from '../protocol'
 import { addressOf } from '../store/address'
 import { useConversations, useNotices, useProjects, useTabs } from '../store/owners'
 import type { Session } from '../store/session'
 import { cost, count, plural, shortPath } from '../text/format'
+import { lastTrouble, serverState } from '../text/teamServer'
 import { changedBy } from '../tools/changed'
 import { ContextFold } from './ContextFold'
 import { Counts } from './items/Diff'
@@ -15,6 +22,8 @@ import { Servers } from './Servers'
 import { watched } from './watched'
 
 const BUILD_REFRESH_MS = 1_000
+/** Each look asks the server itself. */
+const TEAM_REFRESH_MS = 30_000
 
 export function Inspector() {
   const conversations = useConversations()
@@ -99,7 +108,29 @@ function Index(props: { project: Project }) {
           <p class="quiet small-text">Not available yet.</p>
         </Match>
       </Switch>
+      <TeamServerFacts />
     </section>
+  )
+}
+
+/** The server through which a team shares, when the config names one. */
+function TeamServerFacts() {
+  const [answer] = watched<TeamServerResponse>(() => '/api/index/team', TEAM_REFRESH_MS)
+  return (
+    <Show when={answer.latest?.server}>
+      {server => (
+        <ul class="facts">
+          <li title={server().address}>
+            <span class={`dot ${server().trouble === undefined ? 'passed' : 'dead'}`} />
+            <span>team</span>
+            <span class="quiet">{serverState(server())}</span>
+          </li>
+          <Show when={lastTrouble(server(), Date.now())}>
+            {trouble => <li class="quiet small-text wide">{trouble()}</li>}
+          </Show>
+        </ul>
+      )}
+    </Show>
   )
 }
 

@@ -8,7 +8,7 @@ use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::index::{
     CallGraphParams, CallGraphResponse, FileOutlineParams, FileOutlineResponse, ListCodebasesResponse,
     ManageIndexParams, ManageIndexResponse, ReadFileParams, ReadFileResponse, SearchCodebaseParams,
-    SearchCodebaseResponse,
+    SearchCodebaseResponse, TeamServer, TeamServerResponse, TeamTrouble,
 };
 use utoipa_axum::routes;
 
@@ -19,6 +19,7 @@ use crate::app::App;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::new(Kind::Api, routes!(list)),
+        Route::new(Kind::Api, routes!(team)),
         Route::new(Kind::Api, routes!(manage)),
         Route::new(Kind::Api, routes!(search)),
         Route::new(Kind::Api, routes!(outline)),
@@ -31,6 +32,19 @@ pub(super) fn routes() -> Vec<Route> {
 #[utoipa::path(get, path = "/api/index", tag = "index", responses((status = 200, body = ListCodebasesResponse)))]
 async fn list(State(app): State<App>) -> Json<ListCodebasesResponse> {
     Json(app.index().list().await)
+}
+
+/// Says how the server is through which a team shares, when the config names one. Asks it.
+#[utoipa::path(get, path = "/api/index/team", tag = "index", responses((status = 200, body = TeamServerResponse)))]
+async fn team(State(app): State<App>) -> Json<TeamServerResponse> {
+    let server = app.index().team_health().await.map(|health| TeamServer {
+        address: health.address,
+        latency_ms: health.latency_ms,
+        trouble: health.version.as_ref().err().cloned(),
+        version: health.version.ok(),
+        last_trouble: health.last_trouble.map(|(text, at)| TeamTrouble { text, at }),
+    });
+    Json(TeamServerResponse { server })
 }
 
 /// Creates, rebuilds, syncs, inspects, repairs or clears an index. A non-ok envelope is a 200: read its status.

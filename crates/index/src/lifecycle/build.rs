@@ -263,7 +263,9 @@ impl BuildJob {
         entry.reindex_reason = None;
         entry.progress = None;
         entry.ignore_control_signature = Some(crate::sync::ignore_signature(Path::new(&self.root)));
-        self.conclude(&mut entry, OperationPhase::Completed, None, &now);
+        let told = crate::team::mend_what_is_gone(&self.core, &self.root);
+        self.end = Some((OperationPhase::Completed, told.clone()));
+        self.conclude(&mut entry, OperationPhase::Completed, told, &now);
         self.core.sync_of(&self.root).built();
         self.save_finally(entry)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chartroom_protocol::index::{
     DebugProofCheck, Hints, IndexStatus, ManageAction, ManageHint, ManageIndexParams, ManageIndexResponse,
-    ManageReason, OperationPhase, ProofReason, SkippedFiles, Warning,
+    ManageReason, Operation, OperationPhase, ProofReason, SkippedFiles, Warning,
 };
 
 use chartroom_workspace::CanonicalRoot;
@@ -86,6 +86,9 @@ pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Targ
         );
         response.human_text.push_str(&format!("\n{text}"));
         response.warnings.push(Warning::new("LAST_BUILD_FAILED", text));
+    }
+    if let Some(Operation { phase: OperationPhase::Completed, message: Some(told), action, .. }) = &receipt {
+        response.human_text.push_str(&format!("\nAfter the last {}: {told}.", action.as_str()));
     }
     if matches!(verdict, Verdict::Ok { unproven: true }) {
         let reason = ProofReason::ProbeFailed;

@@ -14,6 +14,8 @@ const NOT_LOADED: i32 = 101;
 const OLD_MISSING: i32 = 4;
 const OLD_AUTH: i32 = 3;
 
+const BROKEN: &str = "error reading a body from connection";
+
 pub(super) fn trouble_of(error: &Error) -> Trouble {
     let (kind, text) = match error {
         Error::Grpc(status) => {
@@ -22,6 +24,10 @@ pub(super) fn trouble_of(error: &Error) -> Trouble {
                 7 | 16 => TroubleKind::Auth,
                 1 | 4 => TroubleKind::Timeout,
                 14 => TroubleKind::Transport,
+                // tonic's words for a connection that broke under a call.
+                2 if status.message() == "transport error" || status.message().ends_with(BROKEN) => {
+                    TroubleKind::Transport
+                }
                 8 => TroubleKind::Unavailable,
                 _ => TroubleKind::Parse,
             };

@@ -62,6 +62,25 @@ fn a_name_that_is_none_is_refused() {
 }
 
 #[test]
+fn a_path_that_is_not_utf8_is_counted_and_the_rest_is_shared() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let server = Model::default();
+    let (first, second) = (Machine::new(server.clone()), Machine::new(server.seen_elsewhere()));
+    for machine in [&first, &second] {
+        let name = std::ffi::OsStr::from_bytes(b"caf\xe9.rs");
+        std::fs::write(machine.project.join(name), "fn cafe() {}\n").unwrap();
+    }
+    let shared = first.share();
+    assert_eq!(shared.status, IndexStatus::Ok, "{}", shared.message);
+    assert!(shared.message.contains("2 files, of which 2 were sent"), "{}", shared.message);
+    assert_eq!((second.adopt().status, second.embedded()), (IndexStatus::Ok, 0));
+    assert!(second.finds("alpha") && !second.finds("cafe"));
+    let status = second.manage(ManageAction::Status);
+    assert!(status.warnings.iter().any(|warning| warning.code == "NAMES_NOT_UTF8"), "{:?}", status.warnings);
+    assert_eq!(second.search("x").freshness_decision.unwrap().team.unwrap().overlaid_files, 0);
+}
+
+#[test]
 fn another_model_is_told_and_nothing_is_bound() {
     let server = Model::default();
     let (_first, _second) = two(server.clone(), server.seen_elsewhere());

@@ -78,7 +78,7 @@ impl Machine {
 
     /// The same, which waits so long for a silent writer.
     pub(crate) fn with_term(server: impl Server + 'static, term: Duration) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         let base = dir.path().canonicalize().unwrap();
         let (data, project) = (base.join("data"), base.join("project"));
         std::fs::create_dir_all(&data).unwrap();
@@ -93,9 +93,14 @@ impl Machine {
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let model = "model".to_owned();
         let machine = Self { _dir: dir, data, project, root, service, store, model, texts, runtime };
-        machine.write("a.rs", "/// Adds.\nfn alpha() {\n    beta();\n}\nfn beta() {}\n");
-        machine.write("b.rs", "fn gamma() {\n    alpha();\n}\n");
+        machine.write_first_texts();
         machine
+    }
+
+    /// The two files as they were in the beginning.
+    pub(crate) fn write_first_texts(&self) {
+        self.write("a.rs", "/// Adds.\nfn alpha() {\n    beta();\n}\nfn beta() {}\n");
+        self.write("b.rs", "fn gamma() {\n    alpha();\n}\n");
     }
 
     /// The same data folder with another store or model: a config that was changed.
@@ -116,6 +121,13 @@ impl Machine {
     pub(crate) fn write(&self, file: &str, text: &str) {
         std::fs::write(self.project.join(file), text).unwrap();
         self.restart();
+    }
+
+    pub(crate) fn remove(&self, file: &str) {
+        match std::fs::remove_file(self.project.join(file)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{error}"),
+            _ => self.restart(),
+        }
     }
 
     /// How many texts were embedded since the last time.
@@ -143,6 +155,37 @@ impl Machine {
             let started = service.manage(params).await;
             service.finish(started).await
         })
+    }
+
+    /// `create` as a person asks for it.
+    pub(crate) fn create_unforced(&self) -> ManageIndexResponse {
+        self.runtime.block_on(async {
+            let service = self.service();
+            let started = service.manage(ManageIndexParams::new(ManageAction::Create, &self.root)).await;
+            service.finish(started).await
+        })
+    }
+
+    /// What each read tool answers, as a client gets it, without its times. None of them is an error of the protocol.
+    pub(crate) fn envelopes(&self) -> serde_json::Value {
+        use serde_json::json;
+        let (root, service) = (&self.root, self.service());
+        let symbol = json!({"file": "a.rs", "symbolId": "alpha"});
+        let calls = [
+            ("search_codebase", json!({"path": root, "detail": "full", "query": "alpha"})),
+            ("file_outline", json!({"path": root, "detail": "full", "file": "a.rs"})),
+            ("call_graph", json!({"path": root, "detail": "full", "symbolRef": symbol})),
+            ("manage_index", json!({"path": root, "action": "status"})),
+            ("list_codebases", json!({})),
+        ];
+        let mut answers = json!({});
+        for (tool, arguments) in calls {
+            let answer = self.runtime.block_on(chartroom_index::definitions::call(&service, tool, arguments));
+            assert!(!answer.is_error, "{tool}: {answer:?}");
+            answers[tool] = answer.structured.expect("every tool answers by a structure");
+            without_times(&mut answers[tool]);
+        }
+        answers
     }
 
     pub(crate) fn search(&self, query: &str) -> SearchCodebaseResponse {
@@ -207,6 +250,30 @@ impl Facts {
 
     pub(crate) fn unproven() -> Self {
         Self { unproven: true, ..Self::ok() }
+    }
+}
+
+/// In memory where there is such a place: what survives a power cut is not asked here, and waiting for disks would be
+/// most of the time.
+fn folder() -> TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    match tempfile::tempdir_in(memory) {
+        Ok(dir) => dir,
+        Err(_) => tempfile::tempdir().unwrap(),
+    }
+}
+
+/// Takes out what is another at every call.
+fn without_times(answer: &mut serde_json::Value) {
+    match answer {
+        serde_json::Value::Object(fields) => {
+            for name in ["freshnessDecision", "checkedAt", "lastCheckedAt"] {
+                fields.remove(name);
+            }
+            fields.values_mut().for_each(without_times);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(without_times),
+        _ => {}
     }
 }
 

@@ -101,7 +101,8 @@ impl Model {
             script.0.pop_front().unwrap_or(always)
         };
         match fault {
-            Some(Fault::Kill) => std::panic::panic_any(Killed),
+            // Without the report of a panic: it is none.
+            Some(Fault::Kill) => std::panic::resume_unwind(Box::new(Killed)),
             Some(Fault::Refuse(kind)) => return Err(Trouble::new(kind, "scripted")),
             Some(Fault::LoseAnswer) => {
                 drop(work(&mut lock(&self.held)));

@@ -1,5 +1,12 @@
 //! The same on the real server, which is killed, stopped, emptied, restarted with old data, and answered for by garbage.
 
+mod line;
+mod seed;
+mod sequences;
+mod tls;
+mod tokens;
+mod world;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
@@ -104,6 +111,28 @@ fn rows_aliases_and_collections_are_what_the_model_says() {
 }
 
 #[test]
+fn machines_that_make_one_collection_at_once_all_have_it() {
+    let (_dir, lite) = lite();
+    let servers: Vec<MilvusServer> = (0..6).map(|_| connect(lite.address())).collect();
+    servers.iter().for_each(|server| drop(server.version().unwrap()));
+    for round in 0..10 {
+        let name = format!("at_once_{round}");
+        let together = std::sync::Barrier::new(servers.len());
+        std::thread::scope(|scope| {
+            for server in &servers {
+                let (name, together) = (&name, &together);
+                scope.spawn(move || {
+                    together.wait();
+                    server.create(name, 2).unwrap();
+                    server.put(name, vec![Row::plain("x", "y")]).unwrap();
+                    assert_eq!(server.get(Kind::Read, name, &["x".into()], Columns::Ids).unwrap().len(), 1);
+                });
+            }
+        });
+    }
+}
+
+#[test]
 fn a_real_server_that_is_killed_stopped_emptied_and_restarted_with_old_data() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("milvus");
@@ -201,6 +230,43 @@ fn an_address_that_is_no_milvus_is_told() {
         let again = server.version().unwrap_err();
         assert!(again.text.contains("not asked again"), "{again:?}");
         assert!(server.last_trouble().is_some());
+
+        let machine = super::machine::Machine::new(server);
+        let adopted = machine.adopt();
+        assert_eq!(adopted.status, IndexStatus::Error, "{}", adopted.message);
+        assert!(adopted.message.contains(&address) && machine.bytes().is_empty(), "{}", adopted.message);
+        let shared = machine.share();
+        assert_eq!(shared.status, IndexStatus::Error, "{}", shared.message);
+        assert!(shared.message.contains("What the team has is as it was"), "{}", shared.message);
+        assert_eq!(machine.facts(), Facts::ok(), "its own index answers");
+    }
+}
+
+#[test]
+fn a_collection_of_another_dimension_on_a_real_server_fails_the_share() {
+    let (_dir, lite) = lite();
+    let server = connect(lite.address());
+    let name = names::vectors(&fingerprint());
+    server.create(&name, 7).unwrap();
+    let machine = super::machine::Machine::new(connect(lite.address()));
+    let shared = machine.share();
+    assert_eq!(shared.status, IndexStatus::Error);
+    assert!(
+        shared.message.contains(&format!("{name} has vectors of 7 dimensions, not 4")),
+        "{}",
+        shared.message
+    );
+    assert_eq!(machine.facts(), Facts::ok(), "its own index answers");
+    assert_eq!(server.dimension(&name), Ok(Some(7)), "what is not ours is not touched");
+}
+
+fn fingerprint() -> chartroom_search::store::Fingerprint {
+    chartroom_search::store::Fingerprint {
+        embedding_provider: "test".into(),
+        embedding_model: "model".into(),
+        embedding_dimension: 4,
+        vector_store_provider: "milvus".into(),
+        schema_version: "hybrid_v5".into(),
     }
 }
 
@@ -254,14 +320,7 @@ fn a_process_that_is_stopped_and_wakes_up_can_no_longer_write() {
 fn a_collection_with_other_columns_is_told_by_its_name() {
     use milvus::v2::prelude::*;
     let (_dir, lite) = lite();
-    let fingerprint = chartroom_search::store::Fingerprint {
-        embedding_provider: "test".into(),
-        embedding_model: "model".into(),
-        embedding_dimension: 4,
-        vector_store_provider: "milvus".into(),
-        schema_version: "hybrid_v5".into(),
-    };
-    let name = names::files(&fingerprint);
+    let name = names::files(&fingerprint());
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let client = ClientV2::new(&ConnectConfig::new().uri(lite.address())).await.unwrap();

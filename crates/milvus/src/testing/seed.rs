@@ -55,6 +55,41 @@ fn a_server_that_was_emptied_is_stale_local_and_comes_back() {
 }
 
 #[test]
+fn the_create_that_is_recommended_mends_a_machine_whose_team_lost_its_index() {
+    let server = Model::default();
+    let (first, second) = two(server.clone(), server.seen_elsewhere());
+    server.empty();
+    assert_eq!(second.facts().stale, Some(ProofReason::MissingMarkerDoc));
+    let created = second.create_unforced();
+    assert_eq!(created.status, IndexStatus::Ok, "{}", created.human_text);
+    let told = created.operation.unwrap().message.unwrap();
+    assert!(told.contains("'team/app' is gone"), "{told}");
+    assert_eq!((second.facts(), second.embedded()), (Facts::ok(), 0));
+    assert!(second.search("alpha").freshness_decision.unwrap().team.is_none(), "it is its own");
+    // Who writes shares it again, by a create or by the sync of every merge.
+    let created = first.create_unforced();
+    let told = created.operation.unwrap().message.unwrap();
+    assert!(told.contains("shared again, generation 1"), "{told}");
+    assert_eq!((first.facts(), first.embedded()), (Facts::ok(), 0));
+    server.empty();
+    let synced = first.manage(ManageAction::Sync);
+    assert_eq!(synced.status, IndexStatus::Ok, "{}", synced.message);
+    assert!(synced.message.contains("generation 1"), "{}", synced.message);
+    assert_eq!((second.adopt().status, second.facts()), (IndexStatus::Ok, Facts::ok()));
+}
+
+#[test]
+fn an_outage_during_a_create_unbinds_nothing() {
+    let server = Model::default();
+    let elsewhere = server.seen_elsewhere();
+    let (_first, second) = two(server, elsewhere.clone());
+    elsewhere.always(Some(Fault::Refuse(TroubleKind::Timeout)));
+    assert_eq!(second.create_unforced().status, IndexStatus::Ok);
+    elsewhere.always(None);
+    assert!(second.search("alpha").freshness_decision.unwrap().team.is_some(), "it is the team's as before");
+}
+
+#[test]
 fn each_wrong_marker_has_its_own_outcome() {
     let server = Model::default();
     let (_first, second) = two(server.clone(), server.seen_elsewhere());

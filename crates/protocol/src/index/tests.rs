@@ -233,6 +233,31 @@ fn inputs_are_strict_and_have_their_defaults() {
 }
 
 #[test]
+fn the_teams_server_is_told_with_its_trouble() {
+    golden(&TeamServerResponse { server: None }, expect!["{}"]);
+    let last_trouble = TeamTrouble { text: "late".into(), at: "2026-01-01T00:00:00Z".into() };
+    let server = TeamServer {
+        address: "http://m:19530".into(),
+        version: Some("2.6".into()),
+        latency_ms: 4,
+        trouble: None,
+        last_trouble: Some(last_trouble),
+    };
+    golden(
+        &TeamServerResponse { server: Some(server.clone()) },
+        expect![[
+            r#"{"server":{"address":"http://m:19530","version":"2.6","latencyMs":4,"lastTrouble":{"text":"late","at":"2026-01-01T00:00:00Z"}}}"#
+        ]],
+    );
+    let silent =
+        TeamServer { version: None, trouble: Some("no answer".into()), last_trouble: None, ..server };
+    golden(
+        &TeamServerResponse { server: Some(silent) },
+        expect![[r#"{"server":{"address":"http://m:19530","latencyMs":4,"trouble":"no answer"}}"#]],
+    );
+}
+
+#[test]
 fn every_tool_has_schemas_of_objects() {
     let check = |schema: serde_json::Map<String, Value>, required: &[&str]| {
         assert_eq!(schema["type"], "object", "{schema:?}");

@@ -92,6 +92,9 @@ pub trait Team: Send + Sync {
     /// Binds a root, or changes what it is bound to.
     fn bind(&self, root: &str, binding: &Binding) -> Result<(), StoreError>;
 
+    /// Lets a root be this machine's alone again; what the team has stays.
+    fn unbind(&self, root: &str) -> Result<(), StoreError>;
+
     /// The marker of this machine's own generation, whatever the team's says.
     fn own_marker(&self, root: &str) -> Result<Option<Value>, ProbeError>;
 
