@@ -282,3 +282,25 @@ pub(crate) fn find(checkpoints: Vec<Checkpoint>, id: &str) -> Result<Option<Chec
         (one, _) => Ok(one),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(n_lines: usize, bytes_of_a_line: usize, expected: bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join(LIST);
+        let line = format!("{}\n", "x".repeat(bytes_of_a_line));
+        std::fs::write(&list, line.repeat(n_lines)).unwrap();
+        assert_eq!(may_be_too_long(&list), expected, "{n_lines} lines of {bytes_of_a_line} bytes");
+    }
+
+    #[test]
+    fn a_list_is_too_long_by_its_records_and_not_by_its_bytes() {
+        check(1, 200_000, false);
+        check(KEPT + SLACK, 270, false);
+        check(KEPT + SLACK + 1, 270, true);
+        assert!(!may_be_too_long(Path::new("/no/such/list")));
+    }
+}
