@@ -180,11 +180,12 @@ stories! {
         fine: "function! Greet()\n  echo \"x\"\nendfunction\ncall Greet()\n",
         definition: None,
     };
+    // Where its package says that it is, with a version: its own rules want that, and say so when they have been looked at.
     protobuf: Story {
-        id: "buf", modules: NPM, project: "//- buf.yaml\nversion: v2\n", file: "a.proto",
-        broken: "syntax = \"proto3\";\npackage a;\nmessage User {\n  Nope x = 1;\n}\nmessage Box { User u = 1; }\n",
-        fine: "syntax = \"proto3\";\npackage a;\nmessage User {\n  string x = 1;\n}\nmessage Box { User u = 1; }\n",
-        definition: Some((6, "User", "a.proto:3:9")),
+        id: "buf", modules: NPM, project: "//- buf.yaml\nversion: v2\n", file: "a/v1/a.proto",
+        broken: "syntax = \"proto3\";\npackage a.v1;\nmessage User {\n  Nope x = 1;\n}\nmessage Box { User u = 1; }\n",
+        fine: "syntax = \"proto3\";\npackage a.v1;\nmessage User {\n  string x = 1;\n}\nmessage Box { User u = 1; }\n",
+        definition: Some((6, "User", "a/v1/a.proto:3:9")),
     };
     css: Story {
         id: "css", modules: VSCODE, project: "", file: "a.css",
