@@ -85,3 +85,27 @@ story('the working clock does not count the time that a person took', 'mock', as
     `${await clock.innerText()}: five minutes were a person’s`,
   )
 })
+
+story(
+  'the server through which a team shares is in the inspector, with its last trouble',
+  'mock',
+  async stage => {
+    const mock = await stage.mock()
+    const address = 'http://milvus.example.org:19530'
+    const lastTrouble = {
+      text: 'did not answer within 2 s',
+      at: new Date(Date.now() - 300_000).toISOString(),
+    }
+    mock.state.team = { address, version: 'milvus v2.6.4', latencyMs: 1.4, lastTrouble }
+    const page = await stage.page(mock.url)
+    await openSession(page, 'make the login retry')
+    const inspector = page.locator('.inspector')
+    await inspector.getByText('milvus v2.6.4, 1.4 ms').waitFor()
+    await inspector.getByText(/^5.*: did not answer within 2 s/).waitFor()
+    await stage.axe(page, 'the inspector with a team')
+    mock.state.team = { address, latencyMs: 2000, trouble: 'connection refused' }
+    await page.reload()
+    await inspector.getByText('does not answer; the own index does').waitFor()
+    await inspector.getByText('connection refused').waitFor()
+  },
+)

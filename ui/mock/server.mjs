@@ -121,6 +121,7 @@ async function handle(state, root, request, response) {
   if (/^GET lsp\/[^/]+\/languages$/.test(route) && state.languages)
     return json(200, { servers: state.languages })
   if (route === 'GET index' && state.index) return json(200, state.index)
+  if (route === 'GET index/team') return json(200, { server: state.team })
   if (route === 'POST index/manage' && state.progress) {
     return json(200, { status: 'not_ready', hints: { indexing: state.progress } })
   }
