@@ -64,6 +64,9 @@ impl Said {
     }
 }
 
+/// How many bytes of paths one command line gets: far from what any system takes at most.
+const PATHS_AT_ONCE: usize = 96 << 10;
+
 /// Whether the repository's own programs have a say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Runs {
@@ -139,6 +142,29 @@ impl Git {
     /// Changes something, as the user would.
     pub(crate) async fn act<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Said, RepositoryError> {
         self.run(Question::new(Runs::Hooks, arguments)).await
+    }
+
+    /// Acts on these files, on some of them at a time if they are very many.
+    ///
+    /// They are arguments and not input: who is killed while it writes an input leaves git with fewer paths than were meant,
+    /// and of none at all `reset` and `add` make everything.
+    pub(crate) async fn act_on(&self, command: &[&str], paths: &[PathBuf]) -> Result<Said, RepositoryError> {
+        let mut said = Said { ok: true, stdout: Vec::new(), stderr: String::new() };
+        let mut waiting = paths;
+        while !waiting.is_empty() && said.ok {
+            let mut bytes = 0;
+            let fits = waiting.iter().take_while(|path| {
+                bytes += path.as_os_str().len() + 1;
+                bytes <= PATHS_AT_ONCE
+            });
+            let (now, rest) = waiting.split_at(fits.count().max(1));
+            waiting = rest;
+            let mut question = Question::new(Runs::Hooks, command);
+            question.arguments.push("--".into());
+            question.arguments.extend(now.iter().map(|path| path.clone().into_os_string()));
+            said = self.run(question).await?;
+        }
+        Ok(said)
     }
 
     /// Runs it to a good end.

@@ -29,12 +29,6 @@ async fn recorded(gate: &SpawnGate, top: &CanonicalRoot) -> Result<(Records, Che
     Ok((records, before))
 }
 
-/// Paths as git reads them from its input.
-pub(crate) fn joined(paths: &[PathBuf]) -> Vec<u8> {
-    use std::os::unix::ffi::OsStrExt as _;
-    paths.iter().flat_map(|path| path.as_os_str().as_bytes().iter().copied().chain([0])).collect()
-}
-
 /// Some files in a few words.
 fn named(paths: &[PathBuf]) -> String {
     match paths {

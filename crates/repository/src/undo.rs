@@ -13,8 +13,7 @@ use chartroom_protocol::undo::{UndoResponse, UndoableAct};
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 use serde::{Deserialize, Serialize};
 
-use crate::git::{Git, Question, Runs};
-use crate::keep::joined;
+use crate::git::Git;
 use crate::{RepositoryError, io};
 
 /// The folder of the lists, in the data folder.
@@ -289,10 +288,11 @@ async fn stage_again(
     if paths.is_empty() {
         return Ok(());
     }
-    let mut question = Question::new(Runs::Hooks, &["restore", "--staged", &source]);
-    question.arguments.extend(["--pathspec-from-file=-".into(), "--pathspec-file-nul".into()]);
-    question.input = joined(&paths);
-    git.must(question).await.map(drop)
+    let said = git.act_on(&["restore", "--staged", &source], &paths).await?;
+    match said.ok {
+        true => Ok(()),
+        false => Err(RepositoryError::Failed { command: "restore".to_owned(), message: said.text() }),
+    }
 }
 
 /// The list of a folder; nobody else has it meanwhile.

@@ -284,3 +284,19 @@ async fn a_record_that_was_thinned_out_meanwhile_is_told_and_nothing_has_changed
     assert!(matches!(refused, CheckpointError::Unknown { .. }), "{refused}");
     assert_eq!(bench.read("a.txt"), "two\n");
 }
+
+#[tokio::test]
+async fn staging_means_the_files_that_are_named_whatever_of_an_input_a_kill_lets_through() {
+    let mut bench = Bench::new();
+    bench.write("b.txt", "b\n");
+    bench.write("c.txt", "c\n");
+    // A writer that is killed leaves an input that ends before it began.
+    bench.with_git("exec $GIT \"$@\" < /dev/null");
+    let only_b = KeepParams { paths: vec!["b.txt".to_owned()], ..KeepParams::default() };
+    let staged = || bench.git(&["diff", "--cached", "--name-only"]);
+    assert!(keep::stage(&bench.gate, &bench.root(), &only_b).await.unwrap().done);
+    assert_eq!(staged(), "b.txt");
+    bench.git(&["add", "c.txt"]);
+    assert!(keep::unstage(&bench.gate, &bench.root(), &only_b).await.unwrap().done);
+    assert_eq!(staged(), "c.txt");
+}

@@ -399,3 +399,25 @@ async fn hard_repositories_have_a_clear_answer() {
     assert!(!brought.brought, "a merge in progress is not disturbed: {brought:?}");
     assert_eq!(bench.read("a.txt"), merging);
 }
+
+#[tokio::test]
+async fn what_git_noted_of_a_worktree_that_it_was_killed_making_goes_with_it() {
+    // Before and after git has written where the worktree lies.
+    for has_gitdir in [false, true] {
+        let bench = Bench::new();
+        let (record, path) = bench.add("work").await;
+        let note = bench.path(".git/worktrees/work");
+        std::fs::write(note.join("locked"), "initializing\n").unwrap();
+        std::fs::write(note.join("HEAD"), "").unwrap();
+        if !has_gitdir {
+            std::fs::remove_file(note.join("gitdir")).unwrap();
+        }
+        std::fs::remove_file(path.join(".git")).unwrap();
+        // Another one that is being made, by whomever.
+        let other = bench.path(".git/worktrees/other");
+        std::fs::create_dir(&other).unwrap();
+        std::fs::write(other.join("locked"), "initializing\n").unwrap();
+        assert!(worktrees::remove(&bench.gate, &record, true).await.unwrap().removed);
+        assert!(!note.exists() && other.join("locked").exists(), "with gitdir: {has_gitdir}");
+    }
+}

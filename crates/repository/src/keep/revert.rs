@@ -6,7 +6,7 @@ use chartroom_checkpoints::{Checkpoint, Records};
 use chartroom_protocol::keep::{KeepParams, KeepResponse};
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 
-use super::{NO_TEXT, done, is_no_text, joined, named, not_done, recorded, wanted};
+use super::{NO_TEXT, done, is_no_text, named, not_done, recorded, wanted};
 use crate::git::{Git, Question, Runs, path};
 use crate::undo::{self, Act};
 use crate::{RepositoryError, io};
@@ -106,10 +106,7 @@ async fn files(
             true => &["restore", "--source=HEAD", "--staged", "--worktree"],
             false => &["rm", "--cached", "--quiet", "-r"],
         };
-        let mut question = Question::new(Runs::Hooks, command);
-        question.arguments.extend(["--pathspec-from-file=-".into(), "--pathspec-file-nul".into()]);
-        question.input = joined(&changed);
-        let said = git.run(question).await?;
+        let said = git.act_on(command, &changed).await?;
         if !said.ok {
             // Some of them may have changed before it failed.
             return Ok(KeepResponse { undo: Some(before.id.clone()), ..not_done(said.text()) });

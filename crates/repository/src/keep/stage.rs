@@ -3,7 +3,7 @@
 use chartroom_protocol::keep::{KeepParams, KeepResponse};
 use chartroom_workspace::{CanonicalRoot, SpawnGate};
 
-use super::{NO_TEXT, done, is_no_text, joined, not_done, wanted};
+use super::{NO_TEXT, done, is_no_text, not_done, wanted};
 use crate::RepositoryError;
 use crate::git::{Git, Question, Runs};
 
@@ -41,20 +41,13 @@ async fn run(
     if params.patch.as_deref().is_some_and(is_no_text) {
         return Ok(not_done(NO_TEXT));
     }
-    let question = match &params.patch {
+    let said = match &params.patch {
         Some(patch) => {
             let mut question = Question::new(Runs::Hooks, hunks);
             question.input = patch.clone().into_bytes();
-            question
+            git.run(question).await?
         }
-        None => {
-            let mut question = Question::new(Runs::Hooks, files);
-            // There may be more of them than a command line takes.
-            question.arguments.extend(["--pathspec-from-file=-".into(), "--pathspec-file-nul".into()]);
-            question.input = joined(&wanted(&git, folder, &params.paths)?);
-            question
-        }
+        None => git.act_on(files, &wanted(&git, folder, &params.paths)?).await?,
     };
-    let said = git.run(question).await?;
     Ok(if said.ok { done(None) } else { not_done(said.text()) })
 }

@@ -1,5 +1,6 @@
 //! Removes a worktree with its branch, unless work would be lost.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use chartroom_checkpoints::{LeftOut, Records, Words};
@@ -109,9 +110,32 @@ async fn take_away(main: &Git, record: &Record) -> Result<(), RepositoryError> {
             }
             _ => {}
         }
+        unlock_half_made(record);
         main.act(&["worktree", "prune"]).await?;
     }
     Ok(())
+}
+
+/// While git makes a worktree it locks its own note of it, and one that is killed leaves that lock: nothing would ever clear
+/// the note away. Taken away is the lock of this worktree alone.
+fn unlock_half_made(record: &Record) {
+    let notes = record.common.join("worktrees");
+    let dot_git = record.path.join(".git");
+    for note in notes.read_dir().into_iter().flatten().flatten() {
+        let lock = note.path().join("locked");
+        let is_making = std::fs::read(&lock).is_ok_and(|why| why.trim_ascii() == b"initializing");
+        let is_of_this = match std::fs::read(note.path().join("gitdir")) {
+            Ok(leads_to) => leads_to.trim_ascii_end() == dot_git.as_os_str().as_bytes(),
+            // Killed before it was written; git names the note after the folder.
+            Err(_) => record.path.file_name() == Some(note.file_name().as_os_str()),
+        };
+        if is_making
+            && is_of_this
+            && let Err(error) = std::fs::remove_file(&lock)
+        {
+            tracing::warn!("{} cannot be removed: {error}", lock.display());
+        }
+    }
 }
 
 /// The work that is not committed, but for what was brought back as it is.
