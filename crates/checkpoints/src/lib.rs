@@ -11,6 +11,7 @@
 mod changes;
 mod content;
 mod git;
+mod held;
 mod place;
 mod record;
 mod records;

@@ -1,6 +1,6 @@
 //! The records of one folder: our repository, its lock, and what can be asked of it.
 
-use std::fs::{DirBuilder, File};
+use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::changes::{self, Detail, Differing};
 use crate::git::{Git, version_of};
+use crate::held::Held;
 use crate::place::Place;
 use crate::record::{self, Checkpoint, Kind, Words};
 use crate::restore::{self, Act, Wanted};
@@ -59,11 +60,12 @@ impl Records {
         let store = Self { git: Git::new(gate, root, place)?, sight: None };
         let made = store.git.git_dir().join("made");
         if !made.exists() {
-            let _lock = store.lock().await?;
+            let lock = store.lock().await?;
             // Another process may have made it while this one waited.
             if !made.exists() {
                 store.init().await?;
             }
+            lock.done();
         }
         Ok(store)
     }
@@ -132,10 +134,10 @@ impl Records {
         std::fs::write(self.git.git_dir().join("made"), "").map_err(io("marking it as made"))
     }
 
-    /// One at a time, across processes. It ends with the file.
-    async fn lock(&self) -> Result<File, CheckpointError> {
+    /// One at a time, across processes, until it is dropped.
+    async fn lock(&self) -> Result<Held, CheckpointError> {
         let store = self.git.store.as_path().to_path_buf();
-        let waited = tokio::task::spawn_blocking(move || wait_for_lock(&store)).await;
+        let waited = tokio::task::spawn_blocking(move || Held::wait_for(store)).await;
         waited.unwrap_or_else(|lost| Err(io("waiting for the lock")(std::io::Error::other(lost))))
     }
 
@@ -182,9 +184,10 @@ impl Records {
         &self,
         words: impl FnOnce() -> Vec<Words>,
     ) -> Result<Vec<Checkpoint>, CheckpointError> {
-        let _lock = self.lock().await?;
+        let lock = self.lock().await?;
         let made = self.keep(words).await?;
         record::thin(&self.git).await?;
+        lock.done();
         Ok(made)
     }
 
@@ -301,8 +304,10 @@ impl Records {
     }
 
     pub(crate) async fn locked_now(&self) -> Result<String, CheckpointError> {
-        let _lock = self.lock().await?;
-        Ok(self.now().await?.tree)
+        let lock = self.lock().await?;
+        let now = self.now().await?;
+        lock.done();
+        Ok(now.tree)
     }
 
     async fn compare(
@@ -341,7 +346,7 @@ impl Records {
 
     /// Makes the tree what a record says, and names the record from which that can be undone.
     pub async fn restore(&self, target: &Checkpoint, wanted: &Wanted) -> Result<Restored, CheckpointError> {
-        let _lock = self.lock().await?;
+        let lock = self.lock().await?;
         let began = SystemTime::now();
         let all = record::list(self.store())?;
         if !all.iter().any(|other| other.id == target.id) {
@@ -354,6 +359,7 @@ impl Records {
             let now = self.now().await?.tree;
             let act = Act { git: &self.git, target, later, known, now, began };
             let plan = self.or_lost(act.plan(wanted).await, &[target]).await?;
+            lock.done();
             return Ok(act.promise(plan));
         }
         let made = self.keep(|| vec![Words { kind: Kind::Undo, ..Words::default() }]).await?;
@@ -369,7 +375,10 @@ impl Records {
             Ok(restored)
         };
         match carried_out.await {
-            Ok(restored) => Ok(Restored { undo: Some(undo.id), ..restored }),
+            Ok(restored) => {
+                lock.done();
+                Ok(Restored { undo: Some(undo.id), ..restored })
+            }
             Err(why) => Err(CheckpointError::Stopped { undo: undo.id, why: Box::new(why) }),
         }
     }
@@ -390,25 +399,4 @@ impl Records {
         }
         asked
     }
-}
-
-fn wait_for_lock(store: &Path) -> Result<File, CheckpointError> {
-    let lock = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(store.join("lock"))
-        .map_err(io("opening the lock"))?;
-    lock.lock().map_err(io("waiting for the lock"))?;
-    // What a git that was killed has left.
-    for left in ["index.lock", "restore-index", "restore-index.lock"] {
-        match std::fs::remove_file(store.join(left)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                tracing::warn!("{left} of a killed run cannot be removed: {error}");
-            }
-            _ => {}
-        }
-    }
-    restore::clear_away(store);
-    Ok(lock)
 }
