@@ -63,17 +63,25 @@ pub(super) fn take_over(
     Ok(())
 }
 
-/// Of each item at most two rows are kept: the first, which holds its place, and the last, which holds its content. Where
-/// nothing else began between the two, the last alone says both, and half as many rows are written.
+/// Of each item at most two rows are kept: the first, which holds its place, and the last, which holds its content.
 fn write_session(connection: &Connection, key: i64, rows: &[&NewRow]) -> Result<(), StoreError> {
-    let items = items(rows);
+    let mut last_of: HashMap<&ItemId, usize> = HashMap::new();
+    for (index, row) in rows.iter().enumerate() {
+        if let RowKind::Upsert(item_id) = &row.kind {
+            last_of.insert(item_id, index);
+        }
+    }
+    let mut first_of: HashMap<&ItemId, &NewRow> = HashMap::new();
     for (index, row) in rows.iter().enumerate() {
         let written = match &row.kind {
             RowKind::Turn => write_turn(connection, key, row),
-            RowKind::Upsert(item_id) => match items.get(item_id) {
-                Some(item) if item.last == index => write_item(connection, key, item_id, item, row),
-                Some(_) | None => continue,
-            },
+            RowKind::Upsert(item_id) => {
+                let first = *first_of.entry(item_id).or_insert(row);
+                if last_of.get(item_id) != Some(&index) {
+                    continue;
+                }
+                write_item(connection, key, item_id, first, row)
+            }
         };
         match written {
             Err(StoreError::Database(error))
@@ -88,39 +96,11 @@ fn write_session(connection: &Connection, key: i64, rows: &[&NewRow]) -> Result<
     Ok(())
 }
 
-/// What rows that are written together say of one item.
-struct Written<'a> {
-    first: &'a NewRow,
-    /// Where its last row is among them.
-    last: usize,
-    /// How many items had begun up to its first row.
-    n_begun: usize,
-    /// Another item began between its first row and its last.
-    is_crossed: bool,
-}
-
-fn items<'a>(rows: &[&'a NewRow]) -> HashMap<&'a ItemId, Written<'a>> {
-    let mut items: HashMap<&ItemId, Written<'_>> = HashMap::new();
-    for (index, row) in rows.iter().copied().enumerate() {
-        let RowKind::Upsert(item_id) = &row.kind else { continue };
-        let n_items = items.len();
-        let item = items.entry(item_id).or_insert(Written {
-            first: row,
-            last: index,
-            n_begun: n_items + 1,
-            is_crossed: false,
-        });
-        item.last = index;
-        item.is_crossed = n_items > item.n_begun;
-    }
-    items
-}
-
 fn write_item(
     connection: &Connection,
     key: i64,
     item_id: &ItemId,
-    item: &Written<'_>,
+    first: &NewRow,
     last: &NewRow,
 ) -> Result<(), StoreError> {
     let known: (Option<i64>, Option<i64>) = connection
@@ -147,11 +127,11 @@ fn write_item(
         }
         (Some(place), Some(_)) => insert(last, place)?,
         (None, _) | (_, None) => {
-            let place = seq_column(item.first.seq);
-            if item.is_crossed {
-                insert(item.first, place)?;
+            let place = seq_column(first.seq);
+            insert(first, place)?;
+            if last.seq != first.seq {
+                insert(last, place)?;
             }
-            insert(last, place)?;
         }
     }
     Ok(())
