@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::restore::clear_away;
+use crate::restore::{clear_away, remove_stray};
 use crate::{CheckpointError, io};
 
 /// There while somebody has the lock: found by the next one, it tells of a death, or of an act that was broken off.
@@ -29,7 +29,7 @@ impl Held {
         if store.join(MARK).exists() {
             clear_away(&store);
             for name in ["index.lock", "restore-index", "restore-index.lock"] {
-                remove(&store.join(name));
+                remove_stray(&store.join(name));
             }
             remove_locks(&store.join("git"));
         } else if let Err(error) = File::create(store.join(MARK)) {
@@ -41,7 +41,7 @@ impl Held {
 
     /// Gives it back, with nothing left to clear away.
     pub(crate) fn done(self) {
-        remove(&self.store.join(MARK));
+        remove_stray(&self.store.join(MARK));
     }
 }
 
@@ -52,17 +52,8 @@ fn remove_locks(folder: &Path) {
         if is_folder && entry.file_name() != "objects" {
             remove_locks(&path);
         } else if !is_folder && path.extension().is_some_and(|end| end == "lock") {
-            remove(&path);
+            remove_stray(&path);
         }
-    }
-}
-
-fn remove(path: &Path) {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            tracing::warn!("{} cannot be removed: {error}", path.display());
-        }
-        _ => {}
     }
 }
 

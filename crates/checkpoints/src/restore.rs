@@ -12,7 +12,7 @@ use chartroom_protocol::changes::Restored;
 
 use self::files::{is_free, is_newer, object, put, remove};
 use self::strays::Strays;
-pub(crate) use self::strays::clear_away;
+pub(crate) use self::strays::{clear_away, remove_stray};
 use crate::changes::{self, Became};
 use crate::git::{Git, Question, owned};
 use crate::place::from_bytes;

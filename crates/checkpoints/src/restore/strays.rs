@@ -47,7 +47,7 @@ impl Strays {
 
     /// All of them are in their places.
     pub(super) fn settled(self) {
-        remove(&self.store.join(NOTE));
+        remove_stray(&self.store.join(NOTE));
     }
 }
 
@@ -71,22 +71,23 @@ pub(crate) fn clear_away(store: &Path) {
             clear(&from_bytes(folder), prefix);
         }
     }
-    remove(&note);
+    remove_stray(&note);
 }
 
 fn clear(folder: &Path, prefix: &[u8]) {
     for entry in folder.read_dir().into_iter().flatten().flatten() {
         let is_file = entry.file_type().is_ok_and(|kind| !kind.is_dir());
         if is_file && OsStr::as_bytes(&entry.file_name()).starts_with(prefix) {
-            remove(&entry.path());
+            remove_stray(&entry.path());
         }
     }
 }
 
-fn remove(path: &Path) {
+/// Removes a file of ours that may be gone already.
+pub(crate) fn remove_stray(path: &Path) {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            tracing::warn!("{} of a killed run cannot be removed: {error}", path.display());
+            tracing::warn!("{} cannot be removed: {error}", path.display());
         }
         _ => {}
     }
