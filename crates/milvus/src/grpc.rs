@@ -3,6 +3,7 @@
 //! The SDK would retry 75 times and report to the server how it is used; both are off. What is asked again is decided
 //! here: rows that are written are the same whenever they are written, so that those alone are.
 
+mod dial;
 mod errors;
 
 use std::path::PathBuf;
@@ -99,14 +100,18 @@ impl MilvusServer {
         if let Some(file) = &self.address.ca_file {
             config = config.ca_certificate(file.to_string_lossy());
         }
-        let client = ClientV2::new(&config).await.map_err(|error| self.trouble(error))?;
+        let client = tokio::select! {
+            biased;
+            client = ClientV2::new(&config) => client.map_err(|error| self.trouble(error))?,
+            why = dial::unreachable(&self.address, self.probe) => return Err(why),
+        };
         *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Some(client.clone());
         Ok(client)
     }
 
     fn trouble(&self, error: Error) -> Trouble {
         let Trouble { kind, text } = trouble_of(&error);
-        Trouble::new(kind, format!("{} at {}", text, self.address.uri))
+        Trouble::new(kind, format!("{} at {}", text, self.address()))
     }
 
     /// Asks, within the limit of the kind, unless the last answer of that kind was an outage a moment ago.
@@ -200,7 +205,10 @@ impl Server for MilvusServer {
         if kinds != wanted {
             return Err(Trouble::new(
                 TroubleKind::Shape,
-                format!("the collection {collection} has other columns than ours; drop or rename it"),
+                format!(
+                    "the collection {collection} has other columns than ours; drop or rename it at {}",
+                    self.address()
+                ),
             ));
         }
         Ok(schema.get_fields().last().map(FieldSchema::get_dimension))
@@ -232,7 +240,10 @@ impl Server for MilvusServer {
             Some(found) => {
                 return Err(Trouble::new(
                     TroubleKind::Shape,
-                    format!("the collection {collection} has vectors of {found} dimensions, not {dimension}"),
+                    format!(
+                        "the collection {collection} has vectors of {found} dimensions, not {dimension}; drop or rename it at {}",
+                        self.address()
+                    ),
                 ));
             }
             None => return Err(Trouble::new(TroubleKind::Missing, format!("{collection} is gone again"))),

@@ -1,5 +1,6 @@
 //! The same on the real server, which is killed, stopped, emptied, restarted with old data, and answered for by garbage.
 
+mod bad_input;
 mod line;
 mod seed;
 mod sequences;
@@ -7,8 +8,7 @@ mod tls;
 mod tokens;
 mod world;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use super::machines::{adopts_without_embedding, answers_of_its_own_tree, two};
 use super::{claims, suite};
 use crate::claim::Claim;
 use crate::grpc::{Address, MilvusServer};
-use crate::names::{self, Names};
+use crate::names::Names;
 use crate::server::{Columns, Kind, Row, Server};
 use crate::store::TeamStore;
 use crate::trouble::TroubleKind;
@@ -207,69 +207,6 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-#[test]
-fn an_address_that_is_no_milvus_is_told() {
-    // Whatever comes, it says something that is no HTTP/2.
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let garbage = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { return };
-            let mut some = [0; 64];
-            if stream.read(&mut some).is_ok_and(|n_read| n_read > 0) {
-                drop(stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"));
-            }
-        }
-    });
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    for address in [garbage, format!("http://{nobody}")] {
-        let server = connect(address.clone());
-        let trouble = server.version().unwrap_err();
-        assert!(trouble.is_outage(), "{trouble:?}");
-        assert!(trouble.text.contains(&address), "{trouble:?}");
-        let again = server.version().unwrap_err();
-        assert!(again.text.contains("not asked again"), "{again:?}");
-        assert!(server.last_trouble().is_some());
-
-        let machine = super::machine::Machine::new(server);
-        let adopted = machine.adopt();
-        assert_eq!(adopted.status, IndexStatus::Error, "{}", adopted.message);
-        assert!(adopted.message.contains(&address) && machine.bytes().is_empty(), "{}", adopted.message);
-        let shared = machine.share();
-        assert_eq!(shared.status, IndexStatus::Error, "{}", shared.message);
-        assert!(shared.message.contains("What the team has is as it was"), "{}", shared.message);
-        assert_eq!(machine.facts(), Facts::ok(), "its own index answers");
-    }
-}
-
-#[test]
-fn a_collection_of_another_dimension_on_a_real_server_fails_the_share() {
-    let (_dir, lite) = lite();
-    let server = connect(lite.address());
-    let name = names::vectors(&fingerprint());
-    server.create(&name, 7).unwrap();
-    let machine = super::machine::Machine::new(connect(lite.address()));
-    let shared = machine.share();
-    assert_eq!(shared.status, IndexStatus::Error);
-    assert!(
-        shared.message.contains(&format!("{name} has vectors of 7 dimensions, not 4")),
-        "{}",
-        shared.message
-    );
-    assert_eq!(machine.facts(), Facts::ok(), "its own index answers");
-    assert_eq!(server.dimension(&name), Ok(Some(7)), "what is not ours is not touched");
-}
-
-fn fingerprint() -> chartroom_search::store::Fingerprint {
-    chartroom_search::store::Fingerprint {
-        embedding_provider: "test".into(),
-        embedding_model: "model".into(),
-        embedding_dimension: 4,
-        vector_store_provider: "milvus".into(),
-        schema_version: "hybrid_v5".into(),
-    }
-}
-
 const CHILD: &str = "CHARTROOM_TEST_SLEEPER";
 
 /// The other half of the test below, in a process of its own: it writes until it can no longer, and says why.
@@ -314,26 +251,4 @@ fn a_process_that_is_stopped_and_wakes_up_can_no_longer_write() {
     claim.publish().unwrap();
     let found = server.get(Kind::Read, &names.current(), &["x".into()], Columns::Data).unwrap();
     assert_eq!(found[0].data, "from the taker");
-}
-
-#[test]
-fn a_collection_with_other_columns_is_told_by_its_name() {
-    use milvus::v2::prelude::*;
-    let (_dir, lite) = lite();
-    let name = names::files(&fingerprint());
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
-        let client = ClientV2::new(&ConnectConfig::new().uri(lite.address())).await.unwrap();
-        let schema = CollectionSchema::new()
-            .add_field(FieldSchema::new().name("pk").data_type(DataType::Int64).primary_key(true))
-            .add_field(FieldSchema::new().name("v").data_type(DataType::FloatVector).dimension(2));
-        let request =
-            CreateCollectionRequest::builder().collection_name(name.as_str()).schema(schema).build().unwrap();
-        client.create_collection(request).await.unwrap();
-    });
-    let machine = super::machine::Machine::new(connect(lite.address()));
-    let shared = machine.share();
-    assert_eq!(shared.status, IndexStatus::Error);
-    assert!(shared.message.contains(&name) && shared.message.contains("other columns"), "{}", shared.message);
-    assert_eq!(machine.facts(), Facts::ok(), "its own index answers");
 }
