@@ -132,6 +132,20 @@ impl<'a> Claim<'a> {
         }
     }
 
+    /// Looks whether the claim is still ours, and shows that we live, however lately we did.
+    pub(crate) fn confirm(&mut self) -> Result<(), ShareError> {
+        self.check_held()?;
+        self.write_beat(false)
+    }
+
+    fn check_held(&self) -> Result<(), ShareError> {
+        let held = self.server.alias(&self.names.claim(self.fence)).map_err(StoreError::from)?;
+        match held.as_deref() == Some(self.collection.as_str()) {
+            true => Ok(()),
+            false => Err(ShareError::Lost),
+        }
+    }
+
     fn write_beat(&mut self, released: bool) -> Result<(), ShareError> {
         self.beat += 1;
         let beat = Beat { owner: self.owner.clone(), beat: self.beat, released };
@@ -153,11 +167,7 @@ impl<'a> Claim<'a> {
 
     /// Lets the generation answer, if the claim is still ours; then drops what is older than the one before it.
     pub(crate) fn publish(self) -> Result<u64, ShareError> {
-        let unavailable = |trouble: Trouble| ShareError::Store(trouble.into());
-        let held = self.server.alias(&self.names.claim(self.fence)).map_err(unavailable)?;
-        if held.as_deref() != Some(self.collection.as_str()) {
-            return Err(ShareError::Lost);
-        }
+        self.check_held()?;
         let current = self.names.current();
         self.server.point(&current, &self.collection).map_err(|trouble| match trouble.kind {
             // Refused by name: between the look and the step it was taken from us.

@@ -4,7 +4,7 @@
 use chartroom_search::store::Fingerprint;
 
 /// Raised with every change of the layout on the server.
-const PREFIX: &str = "chartroom1";
+const PREFIX: &str = "chartroom2";
 
 /// The longest name of a project.
 pub(crate) const MAX_PROJECT: usize = 512;
@@ -37,7 +37,7 @@ impl Names {
 
     /// The number of a generation, by the name of its collection.
     pub(crate) fn fence(&self, collection: &str) -> Option<u64> {
-        let rest = collection.strip_prefix(&format!("{PREFIX}_{}_g", self.key))?;
+        let rest = collection.strip_prefix(&self.generations())?;
         rest.split('_').next()?.parse().ok()
     }
 
@@ -48,12 +48,22 @@ impl Names {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
-        hasher.finalize().to_hex()[..40].to_owned()
+        format!("{}{}", self.keys(), &hasher.finalize().to_hex()[..40])
     }
 
     /// The key of what was embedded.
     pub(crate) fn vector_key(&self, content_hash: &str) -> String {
-        format!("{}_{content_hash}", self.key)
+        format!("{}{content_hash}", self.keys())
+    }
+
+    /// What every key of this project begins with; a hash in hexadecimal follows.
+    pub(crate) fn keys(&self) -> String {
+        format!("{}_", self.key)
+    }
+
+    /// What the name of every generation begins with.
+    pub(crate) fn generations(&self) -> String {
+        format!("{PREFIX}_{}_g", self.key)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A machine's way to a real server. Its client can be replaced, as a new process has a new one.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -60,6 +61,15 @@ impl Server for Line {
         columns: Columns,
     ) -> Result<Vec<Row>, Trouble> {
         self.now().get(kind, collection, ids, columns)
+    }
+    fn ids(&self, collection: &str, prefix: &str) -> Result<BTreeSet<String>, Trouble> {
+        self.now().ids(collection, prefix)
+    }
+    fn delete(&self, collection: &str, ids: &[String]) -> Result<(), Trouble> {
+        self.now().delete(collection, ids)
+    }
+    fn collections(&self, prefix: &str) -> Result<Vec<String>, Trouble> {
+        self.now().collections(prefix)
     }
     fn alias(&self, alias: &str) -> Result<Option<String>, Trouble> {
         self.now().alias(alias)
