@@ -388,16 +388,6 @@ impl Server for MilvusServer {
         Ok(())
     }
 
-    fn collections(&self, prefix: &str) -> Result<Vec<String>, Trouble> {
-        let listed = self.insist(Kind::Define, async |client| {
-            client.list_collections(ListCollectionsRequest::builder().build()?).await
-        })?;
-        let mut names: Vec<String> = listed.collection_names().to_vec();
-        names.retain(|name| name.starts_with(prefix));
-        names.sort_unstable();
-        Ok(names)
-    }
-
     fn alias(&self, alias: &str) -> Result<Option<String>, Trouble> {
         let described = self.ask(Kind::Define, async |client| {
             client.describe_alias(DescribeAliasRequest::builder().alias(alias).build()?).await

@@ -37,7 +37,7 @@ impl Names {
 
     /// The number of a generation, by the name of its collection.
     pub(crate) fn fence(&self, collection: &str) -> Option<u64> {
-        let rest = collection.strip_prefix(&self.generations())?;
+        let rest = collection.strip_prefix(&format!("{PREFIX}_{}_g", self.key))?;
         rest.split('_').next()?.parse().ok()
     }
 
@@ -59,11 +59,6 @@ impl Names {
     /// What every key of this project begins with; a hash in hexadecimal follows.
     pub(crate) fn keys(&self) -> String {
         format!("{}_", self.key)
-    }
-
-    /// What the name of every generation begins with.
-    pub(crate) fn generations(&self) -> String {
-        format!("{PREFIX}_{}_g", self.key)
     }
 }
 

@@ -83,9 +83,6 @@ pub trait Server: Send + Sync {
     /// Deletes rows; one that is gone is fine. Missing when there is no such collection.
     fn delete(&self, collection: &str, ids: &[String]) -> Result<(), Trouble>;
 
-    /// The collections whose names begin so, sorted.
-    fn collections(&self, prefix: &str) -> Result<Vec<String>, Trouble>;
-
     /// The collection that an alias stands for.
     fn alias(&self, alias: &str) -> Result<Option<String>, Trouble>;
 

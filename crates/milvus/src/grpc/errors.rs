@@ -18,7 +18,9 @@ const OLD_AUTH: i32 = 3;
 const NO_DATABASE: i32 = 800;
 
 const REFUSED_TOKEN: &str = "the token is refused: look at `tokenEnv` in [index] store: ";
+const MISSING_DATABASE: &str = "the database is not there: make it, or name another in [index] store: ";
 const NO_RIGHT: &str = "the token has no right to do this (`adopt` reads, `share` reads and writes): ";
+const BROKE: &str = "the connection broke; if it always does, what answers there is no Milvus: ";
 const NO_MILVUS: &str = "what answers there is no Milvus: ";
 
 const BROKEN: &str = "error reading a body from connection";
@@ -44,6 +46,7 @@ pub(super) fn trouble_of(error: &Error) -> Trouble {
                 12 => NO_MILVUS,
                 // tonic's words for an answer that is no HTTP/2.
                 _ if status.message().contains("h2 protocol error") => NO_MILVUS,
+                2 if kind == TroubleKind::Transport => BROKE,
                 _ => "",
             };
             (kind, format!("{what}{:?}: {}", status.code(), status.message()))
@@ -62,7 +65,9 @@ pub(super) fn trouble_of(error: &Error) -> Trouble {
                 _ => TroubleKind::Refused,
             };
             let what = match (error.code(), kind) {
-                (NO_DATABASE, _) => "the database is not there: make it, or name another in [index] store: ",
+                (NO_DATABASE, _) => MISSING_DATABASE,
+                // The lite server has no number for it.
+                _ if reason.starts_with("database") && reason.ends_with("does not exist") => MISSING_DATABASE,
                 (_, TroubleKind::Auth) if reason.contains("permission deny") => NO_RIGHT,
                 (_, TroubleKind::Auth) => REFUSED_TOKEN,
                 _ => "",

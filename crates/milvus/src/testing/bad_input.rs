@@ -104,7 +104,7 @@ fn rows_that_are_garbage_are_not_taken() {
     let server = Model::default();
     let first = Machine::new(server.clone());
     assert_eq!(first.share().status, IndexStatus::Ok);
-    for collection in server.every_collection().into_iter().filter(|name| name.ends_with("_files")) {
+    for collection in server.collections().into_iter().filter(|name| name.ends_with("_files")) {
         let key = names::Names::of(PROJECT)
             .file_key("a.rs", &hash("/// Adds.\nfn alpha() {\n    beta();\n}\nfn beta() {}\n"));
         server.put(&collection, vec![Row::plain(key, "0:garbage")]).unwrap();

@@ -83,14 +83,14 @@ fn what_did_not_change_is_never_sent_twice() {
     assert!(shared.message.contains("of which 1 were sent"), "{}", shared.message);
     assert_eq!(server.rows("_files"), files + 1);
     assert!(server.rows("_vectors") > vectors);
-    let (before, calls) = (server.every_collection(), server.calls());
+    let (before, calls) = (server.collections(), server.calls());
     let shared = first.share();
     assert!(
         shared.message.contains("generation 2") && shared.message.contains("of which 0"),
         "{}",
         shared.message
     );
-    assert_eq!(server.every_collection(), before);
+    assert_eq!(server.collections(), before);
     assert!(server.calls() - calls <= 3, "a share of nothing looks at the marker and the list");
     // Another machine with the same content sends nothing either.
     second.write("b.rs", "fn gamma() {\n    alpha();\n}\nfn eta() {}\n");
@@ -105,8 +105,8 @@ fn a_share_leaves_two_generations_and_no_more() {
         machine.write("c.rs", &format!("fn round_{round}() {{}}\n"));
         assert_eq!(machine.share().status, IndexStatus::Ok);
     }
-    let generations = server.every_collection().iter().filter(|name| name.contains("_g")).count();
-    assert_eq!(generations, 2, "{:?}", server.every_collection());
+    let generations = server.collections().iter().filter(|name| name.contains("_g")).count();
+    assert_eq!(generations, 2, "{:?}", server.collections());
 }
 
 #[test]

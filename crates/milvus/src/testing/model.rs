@@ -109,7 +109,7 @@ impl Model {
             .sum()
     }
 
-    pub(crate) fn every_collection(&self) -> Vec<String> {
+    pub(crate) fn collections(&self) -> Vec<String> {
         lock(&self.held).collections.keys().cloned().collect()
     }
 
@@ -218,12 +218,6 @@ impl Server for Model {
             let (_, there) = held.collection(collection)?;
             ids.iter().for_each(|id| drop(there.remove(id)));
             Ok(())
-        })
-    }
-
-    fn collections(&self, prefix: &str) -> Result<Vec<String>, Trouble> {
-        self.call(|held| {
-            Ok(held.collections.keys().filter(|name| name.starts_with(prefix)).cloned().collect())
         })
     }
 

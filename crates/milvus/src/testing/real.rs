@@ -1,7 +1,9 @@
 //! The same on the real server, which is killed, stopped, emptied, restarted with old data, and answered for by garbage.
 
 mod bad_input;
+mod database;
 mod line;
+mod place;
 mod seed;
 mod sequences;
 mod tls;
@@ -18,11 +20,12 @@ use chartroom_protocol::index::{IndexStatus, ProofReason};
 use chartroom_search::sqlite::SqliteStore;
 use chartroom_search::store::team::ShareError;
 use chartroom_testkit::milvus::Lite;
+use place::Place;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::machine::Facts;
 use super::machines::{adopts_without_embedding, answers_of_its_own_tree, two};
-use super::{claims, suite};
+use super::{claims, suite, sweeps};
 use crate::claim::Claim;
 use crate::grpc::{Address, MilvusServer};
 use crate::names::Names;
@@ -36,6 +39,17 @@ fn connect(uri: String) -> MilvusServer {
     MilvusServer::new(address).unwrap().with_patience(Duration::from_secs(10))
 }
 
+/// What the machines of the tests make their indexes with.
+fn fingerprint() -> chartroom_search::store::Fingerprint {
+    chartroom_search::store::Fingerprint {
+        embedding_provider: "test".into(),
+        embedding_model: "model".into(),
+        embedding_dimension: 4,
+        vector_store_provider: "milvus".into(),
+        schema_version: "hybrid_v5".into(),
+    }
+}
+
 fn lite() -> (tempfile::TempDir, Lite) {
     let data = tempfile::tempdir().unwrap();
     let server = Lite::start(&data.path().join("milvus"));
@@ -44,34 +58,70 @@ fn lite() -> (tempfile::TempDir, Lite) {
 
 #[test]
 fn the_teams_store_on_a_real_server_keeps_its_promises() {
-    let (_dir, server) = lite();
-    let data = tempfile::tempdir().unwrap();
-    let own = Arc::new(SqliteStore::open(data.path()).unwrap());
-    suite::suite(&TeamStore::new(data.path(), own, Arc::new(connect(server.address()))));
+    for place in Place::all() {
+        let data = tempfile::tempdir().unwrap();
+        let own = Arc::new(SqliteStore::open(data.path()).unwrap());
+        suite::suite(&TeamStore::new(data.path(), own, Arc::new(place.connect())));
+    }
 }
 
 #[test]
 fn machines_share_through_a_real_server() {
-    let (_dir, server) = lite();
-    adopts_without_embedding(connect(server.address()), connect(server.address()));
+    for place in Place::all() {
+        adopts_without_embedding(place.connect(), place.connect());
+    }
 }
 
 #[test]
 fn each_answer_is_of_its_own_tree_on_a_real_server() {
-    let (_dir, server) = lite();
-    answers_of_its_own_tree(connect(server.address()), connect(server.address()));
+    for place in Place::all() {
+        answers_of_its_own_tree(place.connect(), place.connect());
+    }
 }
 
 #[test]
 fn a_writer_that_was_asleep_can_no_longer_write_to_a_real_server() {
-    let (_dir, server) = lite();
-    claims::asleep(&connect(server.address()));
+    for place in Place::all() {
+        claims::asleep(&place.connect());
+    }
+}
+
+#[test]
+fn a_sleeper_never_swaps_the_alias_of_a_real_server_after_it_was_taken_over() {
+    for place in Place::all() {
+        let (names, term) = (Names::of("swap"), Duration::from_secs(1));
+        let line = place.line();
+        let mut sleeper = Claim::take(&line, &names, "sleeper", term).unwrap();
+        sleeper.put(vec![Row::plain("x", "from the sleeper")]).unwrap();
+        let (server, theirs) = (place.connect(), names.clone());
+        // It has looked at its claim, and sleeps before the swap.
+        line.sleep_before_point(move || {
+            let mut taker = Claim::take(&server, &theirs, "taker", term).unwrap();
+            taker.put(vec![Row::plain("x", "from the taker")]).unwrap();
+            taker.publish().unwrap();
+        });
+        assert!(matches!(sleeper.publish(), Err(ShareError::Lost)));
+        let found = line.get(Kind::Read, &names.current(), &["x".into()], Columns::Data).unwrap();
+        assert_eq!(found[0].data, "from the taker");
+    }
+}
+
+#[test]
+fn versions_that_no_generation_names_go_from_a_real_server() {
+    for place in Place::all() {
+        sweeps::leaves_what_is_named(place.line(), |end| place.rows(end));
+    }
 }
 
 #[test]
 fn rows_aliases_and_collections_are_what_the_model_says() {
-    let (_dir, lite) = lite();
-    let server = connect(lite.address());
+    for place in Place::all() {
+        rows_aliases_and_collections(&place);
+    }
+}
+
+fn rows_aliases_and_collections(place: &Place) {
+    let server = place.connect();
     assert_eq!(server.dimension("c1"), Ok(None));
     assert_eq!(
         server.get(Kind::Read, "c1", &["x".into()], Columns::Data).unwrap_err().kind,
@@ -93,6 +143,17 @@ fn rows_aliases_and_collections_are_what_the_model_says() {
     let text = |id: &str| found.iter().find(|row| row.id == id).unwrap().data.clone();
     assert_eq!((text("row7"), text("row8"), text("row9")), (long, "again".into(), "text".into()));
     assert_eq!(server.get(Kind::Read, "c1", &ids, Columns::Vectors).unwrap()[0].vector, [1.0, 0.0]);
+    // More than one query lists: the next digit parts them.
+    let hex: Vec<String> = (0..100_u64).map(|at| format!("k_{}", blake3::hash(&at.to_le_bytes()))).collect();
+    let rows = hex.iter().map(|id| Row::plain(id, "")).chain([Row::plain("kx0", "")]);
+    server.put("c1", rows.collect()).unwrap();
+    let listed = place.connect().with_listed(7).ids("c1", "k_").unwrap();
+    assert_eq!(listed, hex.iter().cloned().collect());
+    server.delete("c1", &hex[..50]).unwrap();
+    server.delete("c1", &hex[..50]).unwrap();
+    assert_eq!(server.ids("c1", "k_").unwrap(), hex[50..].iter().cloned().collect());
+    assert_eq!(server.delete("none", &hex).unwrap_err().kind, TroubleKind::Missing);
+    assert_eq!(server.ids("none", "").unwrap_err().kind, TroubleKind::Missing);
     assert_eq!(server.alias("al"), Ok(None));
     assert_eq!(
         (server.claim("al", "c1"), server.claim("al", "c1"), server.claim("al", "c2")),

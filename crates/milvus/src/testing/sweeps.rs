@@ -143,7 +143,7 @@ fn what_a_sleeper_deletes_after_all_is_sent_again_by_the_next_sweep() {
     }
     // Whatever a sleeper could delete: a version that is named, and its vector.
     let names = Names::of(PROJECT);
-    for collection in server.every_collection() {
+    for collection in server.collections() {
         if collection.ends_with("_files") || collection.ends_with("_vectors") {
             let ids: Vec<String> = server.ids(&collection, &names.keys()).unwrap().into_iter().collect();
             server.delete(&collection, &ids).unwrap();

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 
 use chartroom_protocol::index::IndexStatus;
 
-use super::{connect, lite};
+use super::{connect, fingerprint, lite};
 use crate::names;
 use crate::server::Server;
 use crate::testing::machine::{Facts, Machine};
@@ -25,9 +25,10 @@ fn an_address_that_is_no_milvus_is_told() {
         }
     });
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    for (address, says) in
-        [(garbage, "no Milvus"), (format!("http://{nobody}"), "no connection (Connection refused")]
-    {
+    for (address, says) in [
+        (garbage, "what answers there is no Milvus"),
+        (format!("http://{nobody}"), "no connection (Connection refused"),
+    ] {
         let server = connect(address.clone());
         let trouble = server.version().unwrap_err();
         assert!(trouble.is_outage(), "{trouble:?}");
@@ -66,16 +67,6 @@ fn a_collection_of_another_dimension_on_a_real_server_fails_the_share() {
     assert!(shared.message.contains("drop or rename it"), "{}", shared.message);
     assert_eq!(machine.facts(), Facts::ok(), "its own index answers");
     assert_eq!(server.dimension(&name), Ok(Some(7)), "what is not ours is not touched");
-}
-
-fn fingerprint() -> chartroom_search::store::Fingerprint {
-    chartroom_search::store::Fingerprint {
-        embedding_provider: "test".into(),
-        embedding_model: "model".into(),
-        embedding_dimension: 4,
-        vector_store_provider: "milvus".into(),
-        schema_version: "hybrid_v5".into(),
-    }
 }
 
 #[test]
