@@ -77,6 +77,17 @@ fn a_sleeper_never_swaps_after_it_was_taken_over_whoever_died_meanwhile() {
 }
 
 #[test]
+fn a_claim_that_stands_for_another_collection_publishes_nothing() {
+    let (server, names) = (Model::default(), Names::of("look"));
+    let claim = Claim::take(&server, &names, "sleeper", TERM).unwrap();
+    // One who takes over died before it dropped the sleeper's collection.
+    server.create("elsewhere", Row::NO_VECTOR).unwrap();
+    server.point(&names.claim(claim.fence), "elsewhere").unwrap();
+    assert!(matches!(claim.publish(), Err(ShareError::Lost)));
+    assert_eq!(server.alias(&names.current()), Ok(None));
+}
+
+#[test]
 fn a_writer_that_lives_is_never_taken_over() {
     let server = Model::default();
     let names = Names::of("busy");
