@@ -70,6 +70,14 @@ impl Garbage {
     }
 }
 
+/// The keys that are named.
+struct Named {
+    files: BTreeSet<String>,
+    vectors: BTreeSet<String>,
+    /// Files of ours that are not there whole.
+    incomplete: Vec<String>,
+}
+
 /// One sweep.
 pub(crate) struct Sweep<'a> {
     pub(crate) server: &'a dyn Server,
@@ -98,14 +106,14 @@ impl Sweep<'_> {
             _ => self.server.ids(&vectors, &prefix).map_err(unavailable)?,
         };
         claim.renew()?;
-        let (named_files, named_vectors, incomplete) = self.named(claim, &files_there, &vectors_there)?;
-        let sent = self.mend(claim, &incomplete)?;
+        let named = self.named(claim, &files_there, &vectors_there)?;
+        let sent = self.mend(claim, &named.incomplete)?;
 
-        let is_named = |id: &str| named_files.contains(id.split('.').next().unwrap_or(id));
+        let is_named = |id: &str| named.files.contains(id.split('.').next().unwrap_or(id));
         let (mut dead_files, mut condemned_files) =
             plan(&files_there, is_named, &before.files, self.now, self.grace);
         let (dead_vectors, mut condemned_vectors) =
-            plan(&vectors_there, |id| named_vectors.contains(id), &before.vectors, self.now, self.grace);
+            plan(&vectors_there, |id| named.vectors.contains(id), &before.vectors, self.now, self.grace);
         // The reverse of how they were written: a version whose first row is there has all of it.
         dead_files.sort_by_key(|id| id.contains('.'));
         for (collection, dead, condemned, before) in [
@@ -124,13 +132,13 @@ impl Sweep<'_> {
         Ok((Garbage { swept: self.now, files: condemned_files, vectors: condemned_vectors }, sent))
     }
 
-    /// The keys of the files and vectors that are named, and which files of ours are not there whole.
+    /// What is named, by our list and by the former one.
     fn named(
         &self,
         claim: &mut Claim<'_>,
         files_there: &BTreeSet<String>,
         vectors_there: &BTreeSet<String>,
-    ) -> Result<(BTreeSet<String>, BTreeSet<String>, Vec<String>), ShareError> {
+    ) -> Result<Named, ShareError> {
         let (mut files, mut vectors, mut incomplete) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         let embedded = self.fingerprint.embedding_dimension > 0;
         for (path, hash) in self.ours {
@@ -155,7 +163,7 @@ impl Sweep<'_> {
             self.former.iter().filter(differs).map(|(path, hash)| self.names.file_key(path, hash)).collect();
         vectors.extend(self.objects.vector_keys(&keys)?);
         files.extend(keys);
-        Ok((files, vectors, incomplete))
+        Ok(Named { files, vectors, incomplete })
     }
 
     fn mend(&self, claim: &mut Claim<'_>, incomplete: &[String]) -> Result<Sent, ShareError> {
