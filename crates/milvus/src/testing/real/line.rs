@@ -13,12 +13,14 @@ pub(super) const PATIENT: Duration = Duration::from_secs(30);
 /// Where trouble is made, waiting for it is of no use.
 pub(super) const IMPATIENT: Duration = Duration::from_secs(1);
 
+type Happening = Box<dyn FnOnce() + Send>;
+
 #[derive(Clone)]
 pub(crate) struct Line {
     address: Address,
     client: Arc<Mutex<Arc<MilvusServer>>>,
     /// What happens before the next time an alias is let stand for another collection.
-    before_point: Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>,
+    before_point: Arc<Mutex<Option<Happening>>>,
 }
 
 impl Line {

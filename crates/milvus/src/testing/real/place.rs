@@ -67,13 +67,13 @@ impl Place {
     fn administer<T>(
         &self,
         work: impl AsyncFnOnce(ClientV2) -> std::result::Result<T, Error>,
-    ) -> std::result::Result<T, Error> {
+    ) -> std::result::Result<T, Box<Error>> {
         let mut config = ConnectConfig::new().uri(self.address.uri.as_str());
         if let Some(token) = &self.address.token {
             config = config.token(token.as_str());
         }
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        runtime.block_on(async { work(ClientV2::new(&config).await?).await })
+        runtime.block_on(async { Ok(work(ClientV2::new(&config).await?).await?) })
     }
 
     /// How many rows the machines' collection has whose name ends so.
@@ -86,7 +86,7 @@ impl Place {
 
     /// Drops the database and all that is in it. The SDK cannot read the lite server's list of collections; there the
     /// database goes with the server.
-    fn drop_database(&self, database: &str) -> std::result::Result<(), Error> {
+    fn drop_database(&self, database: &str) -> std::result::Result<(), Box<Error>> {
         self.administer(async |client| {
             let request = ListCollectionsRequest::builder().database_name(database).build()?;
             for collection in client.list_collections(request).await?.collection_names() {
