@@ -7,6 +7,7 @@ mod bind;
 mod called;
 pub(crate) mod chain;
 mod defined;
+mod facts;
 pub(crate) mod grammar;
 mod imports;
 pub mod languages;
@@ -21,6 +22,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub use facts::Facts;
 pub use languages::Language;
 pub use references::{Binding, Import, Reference, Use};
 pub use walk::{Extracted, PARSE_BUDGET, extract};

@@ -27,7 +27,7 @@ pub(super) fn put(path: &str, text: &str) -> FileChange {
         chunks: parsed.chunks,
         vectors,
         symbols: parsed.symbols,
-        graph: parsed.graph,
+        facts: parsed.facts,
     }))
 }
 

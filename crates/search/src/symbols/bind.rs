@@ -188,7 +188,7 @@ impl<'a> Walk<'a> {
 
     fn push_binding(&mut self, scope: Option<u32>, name: String, value: String, line: u32) {
         if name != "_" && name.len() <= 80 {
-            self.out.bindings.push(Binding { scope, name, value, line });
+            self.out.facts.bindings.push(Binding { scope, name, value, line });
         }
     }
 
@@ -244,27 +244,34 @@ impl<'a> Walk<'a> {
             None => (None, path),
         };
         let line = line_of(node.start_position().row);
-        self.out.references.push(Reference { from, name, qualifier, on_self: false, line, used: Use::Base });
+        self.out.facts.references.push(Reference {
+            from,
+            name,
+            qualifier,
+            on_self: false,
+            line,
+            used: Use::Base,
+        });
     }
 
     /// Leaves the bindings that something in the file can ask for.
     pub(super) fn keep_used_bindings(&mut self) {
         let mut heads: HashSet<String> = HashSet::new();
         let head = |chain: &str| chain.split(['.', '(', '[']).next().unwrap_or_default().to_owned();
-        for reference in &self.out.references {
+        for reference in &self.out.facts.references {
             match &reference.qualifier {
                 Some(chain) => heads.insert(head(chain)),
                 None => heads.insert(reference.name.clone()),
             };
         }
-        for binding in &self.out.bindings {
+        for binding in &self.out.facts.bindings {
             if let Some(chain) = binding.value.strip_prefix('=') {
                 heads.insert(head(chain));
             }
         }
         let symbols = &self.out.symbols;
         let mut returned: HashSet<u32> = HashSet::new();
-        self.out.bindings.retain(|binding| {
+        self.out.facts.bindings.retain(|binding| {
             let kind = binding.scope.map(|at| symbols[at as usize].kind);
             if binding.name == Binding::RETURNED {
                 // What is written comes first; else the first return statement counts.

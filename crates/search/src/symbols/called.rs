@@ -41,7 +41,7 @@ impl<'a> Walk<'a> {
         let from = self.open.last().map(|(at, _, _)| *at);
         let on_self = qualifier.as_deref().is_some_and(|object| self.grammar.self_names.contains(&object));
         let used = if matches!(callee, Callee::Macro(_)) { Use::Macro } else { Use::Call };
-        self.out.references.push(Reference { from, name, qualifier, on_self, line, used });
+        self.out.facts.references.push(Reference { from, name, qualifier, on_self, line, used });
     }
 
     /// `const a = require('m')` and `const {a, b: c} = require('m')`.
@@ -64,11 +64,11 @@ impl<'a> Walk<'a> {
                         .child_by_field_name("key")
                         .map_or_else(|| self.source(part), |key| self.source(key));
                     let local = part.child_by_field_name("value").map_or(key, |value| self.source(value));
-                    self.out.imports.push(import(local, Some(key)));
+                    self.out.facts.imports.push(import(local, Some(key)));
                 }
             }
-            Some(pattern) => self.out.imports.push(import(self.source(pattern), None)),
-            None => self.out.imports.push(import("", None)),
+            Some(pattern) => self.out.facts.imports.push(import(self.source(pattern), None)),
+            None => self.out.facts.imports.push(import("", None)),
         }
     }
 

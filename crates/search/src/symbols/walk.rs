@@ -11,7 +11,7 @@ use tree_sitter::{Node, ParseOptions, Parser, Tree, TreeCursor};
 use super::grammar::{Aside, Compiled, Definition, Grammar, Place, Role};
 use super::text::{is_capitals, last_row, line_of};
 use super::{Language, Symbol, SymbolKind, symbol_id};
-use crate::symbols::{Binding, Import, Reference, chain};
+use crate::symbols::{Facts, Import, chain};
 
 /// How long one file may take to parse before it is split by lines instead.
 pub const PARSE_BUDGET: Duration = Duration::from_secs(3);
@@ -23,14 +23,8 @@ const MAX_BREADCRUMBS: usize = 2;
 pub struct Extracted {
     /// In the order of the file; a parent comes before its children.
     pub symbols: Vec<Symbol>,
-    /// Calls, in the order of the file.
-    pub references: Vec<Reference>,
-    /// Imports, in the order of the file.
-    pub imports: Vec<Import>,
-    /// What names stand for, in the order of the file.
-    pub bindings: Vec<Binding>,
-    /// The package that the file says it belongs to.
-    pub package: Option<String>,
+    /// What it says about other things, in the order of the file.
+    pub facts: Facts,
 }
 
 /// Reads one file. `None` when the language has no grammar or the file did not parse within the budget.
@@ -50,6 +44,8 @@ pub fn extract(language: Language, path: &str, text: &str, budget: Duration) -> 
     };
     walk.run(&mut tree.walk());
     walk.keep_used_bindings();
+    // `f(f())` says one thing of its line.
+    walk.out.facts.references.dedup();
     Some(walk.out)
 }
 
@@ -140,7 +136,7 @@ impl<'a> Walk<'a> {
                 let parse = self.grammar.imports[usize::from(first)].parse;
                 let line = line_of(node.start_position().row);
                 let imports = parse(self.source(node)).into_iter().map(|import| Import { line, ..import });
-                self.out.imports.extend(imports);
+                self.out.facts.imports.extend(imports);
             }
             Role::None | Role::Wrapper | Role::SoleWrapper => {}
         }
@@ -155,8 +151,8 @@ impl<'a> Walk<'a> {
             Aside::Returned => self.returned(node),
             Aside::Package => {
                 let name = node.child_by_field_name("name").or_else(|| node.named_child(0));
-                if self.out.package.is_none() {
-                    self.out.package = name.and_then(|name| chain::written(self.source(name)));
+                if self.out.facts.package.is_none() {
+                    self.out.facts.package = name.and_then(|name| chain::written(self.source(name)));
                 }
             }
             Aside::Export => self.export(node),
@@ -178,7 +174,7 @@ impl<'a> Walk<'a> {
         };
         let line = line_of(node.start_position().row);
         let text = text.get(..end).unwrap_or_default();
-        self.out.imports.extend((rule.parse)(text).into_iter().map(|import| Import { line, ..import }));
+        self.out.facts.imports.extend((rule.parse)(text).into_iter().map(|import| Import { line, ..import }));
     }
 
     /// Adds the definition when the rule applies to the node.
