@@ -113,6 +113,9 @@ story('one goes back with the keyboard alone, and on a phone with a thumb', 'moc
   await phone.getByRole('button', { name: 'Show or hide the sidebar' }).tap()
   await openSession(phone, 'make the login retry')
   const back = phone.getByRole('button', { name: 'Back to before this message' }).first()
+  // Rows that are still being measured come and go: a row is taken hold of when the list stands still.
+  await back.waitFor()
+  await still(phone)
   // Three pixels above the sign is still the button.
   await back.scrollIntoViewIfNeeded()
   await still(phone)
