@@ -54,6 +54,10 @@ pub fn parse_file_with(parser: &dyn Parser, path: &str, text: &str) -> ParsedFil
     };
     let unparsed = extracted.is_err();
     let (pieces, extracted) = match extracted.ok().flatten() {
+        // A page without scripts is prose.
+        Some(extracted) if language.is_page() && extracted.symbols.is_empty() => {
+            (prose::split(&lines, language), extracted)
+        }
         Some(extracted) => (cut::by_definitions(&lines, &extracted.symbols), extracted),
         None => {
             let package = symbols::manifest::package(path, text);

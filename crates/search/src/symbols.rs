@@ -7,6 +7,7 @@ mod bind;
 mod called;
 pub(crate) mod chain;
 mod defined;
+mod embedded;
 mod facts;
 pub(crate) mod grammar;
 mod imports;
@@ -85,10 +86,14 @@ pub enum SymbolKind {
     Constant = 14,
     /// A property with code of its own.
     Property = 15,
+    /// A table or a view of a database.
+    Table = 16,
+    /// A rule of a style sheet.
+    Rule = 17,
 }
 
 impl SymbolKind {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 18] = [
         Self::Function,
         Self::Method,
         Self::Constructor,
@@ -105,6 +110,8 @@ impl SymbolKind {
         Self::Macro,
         Self::Constant,
         Self::Property,
+        Self::Table,
+        Self::Rule,
     ];
 
     /// The kind with this stored number, if there is one.
@@ -131,6 +138,8 @@ impl SymbolKind {
             Self::Macro => "macro",
             Self::Constant => "constant",
             Self::Property => "property",
+            Self::Table => "table",
+            Self::Rule => "rule",
         }
     }
 
@@ -152,7 +161,9 @@ impl SymbolKind {
             | Self::Namespace
             | Self::Macro
             | Self::Constant
-            | Self::Property => false,
+            | Self::Property
+            | Self::Table
+            | Self::Rule => false,
         }
     }
 

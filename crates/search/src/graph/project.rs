@@ -28,10 +28,10 @@ impl Family {
     pub(crate) fn of(language: &str) -> Self {
         match language {
             "rust" => Self::Rust,
-            "typescript" | "tsx" | "javascript" => Self::Script,
+            "typescript" | "tsx" | "javascript" | "vue" | "svelte" | "html" => Self::Script,
             "python" => Self::Python,
             "go" => Self::Go,
-            "java" => Self::Java,
+            "java" | "kotlin" | "scala" => Self::Java,
             "c" | "cpp" => Self::C,
             "csharp" => Self::CSharp,
             "ruby" => Self::Ruby,
@@ -43,6 +43,9 @@ impl Family {
         }
     }
 }
+
+/// Sources that see each other's packages.
+const JVM_ENDINGS: &[&str] = &[".java", ".kt", ".scala"];
 
 /// What an import path means here.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -209,20 +212,24 @@ impl Project {
                 .collect::<Vec<_>>()
                 .ends_with(&segments.iter().map(String::as_str).collect::<Vec<_>>())
         };
+        let is_source = |path: &&String| JVM_ENDINGS.iter().any(|ending| path.ends_with(ending));
         let mut found: Vec<String> = self
             .by_folder
             .iter()
             .filter(|(folder, _)| ends(folder))
-            .flat_map(|(_, files)| {
-                files.iter().filter(|path| path.ends_with(".java") || path.ends_with(".kt")).cloned()
-            })
+            .flat_map(|(_, files)| files.iter().filter(is_source).cloned())
             .collect();
+        if found.is_empty() {
+            // Kotlin and Scala need no folder for each part of a package.
+            let says = self.clauses.iter().filter(|(_, clause)| clause.as_str() == module);
+            found = says.map(|(path, _)| path).filter(is_source).cloned().collect();
+        }
         if !found.is_empty() {
             found.sort();
             return Some(files(found));
         }
         // A type, for what is inside of it.
-        let file = self.by_suffix(&segments, "", &[".java", ".kt"])?;
+        let file = self.by_suffix(&segments, "", JVM_ENDINGS)?;
         Some(Place { files: file, rest: segments.last().cloned().into_iter().collect() })
     }
 

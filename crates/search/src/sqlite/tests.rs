@@ -1,6 +1,7 @@
 //! The store against its contract.
 
 mod damage;
+mod families;
 mod graph;
 mod resolution;
 mod sequences;

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use tree_sitter::Node;
 
 use super::grammar::Bind;
-use super::text::{line_of, squeeze};
+use super::text::{child, line_of, squeeze};
 use super::walk::Walk;
 use crate::symbols::chain;
 use crate::symbols::{Binding, Reference, Use};
@@ -19,13 +19,12 @@ const TYPE_LENGTH: usize = 120;
 impl<'a> Walk<'a> {
     /// Adds what a node binds.
     pub(super) fn bind(&mut self, node: Node<'a>, rule: &Bind) {
-        let typed = rule.of.and_then(|field| node.child_by_field_name(field));
+        let typed = rule.of.and_then(|field| child(node, field));
         let value = rule
             .value
-            .and_then(|field| node.child_by_field_name(field))
+            .and_then(|field| child(node, field))
             .or_else(|| (node.kind() == "as_pattern").then(|| node.named_child(0)).flatten());
-        let name = node
-            .child_by_field_name(rule.name)
+        let name = child(node, rule.name)
             .or_else(|| (node.kind() == "typed_parameter").then(|| node.named_child(0)).flatten());
         let Some(name) = name else {
             self.embedded(node, typed);
@@ -94,6 +93,7 @@ impl<'a> Walk<'a> {
             | "property_identifier"
             | "type_identifier"
             | "variable_name"
+            | "simple_identifier"
             | "private_property_identifier"
             | "shorthand_property_identifier_pattern"
             | "constant" => {
@@ -129,6 +129,14 @@ impl<'a> Walk<'a> {
                         _ => value.to_owned(),
                     };
                     self.bind_name(inner, &value, node);
+                }
+            }
+            // Kotlin's `val a: T = …`, Swift's `let a: T = …`.
+            "variable_declaration" | "pattern" => {
+                let of = child(name, "#user_type").map(|of| squeeze(self.source(of), TYPE_LENGTH));
+                if let Some(inner) = child(name, "#identifier").or_else(|| child(name, "#simple_identifier"))
+                {
+                    self.bind_name(inner, of.as_deref().unwrap_or(value), node);
                 }
             }
             // `Some(x)`: what is inside of it.
@@ -196,7 +204,7 @@ impl<'a> Walk<'a> {
     pub(super) fn returns(&mut self, node: Node<'a>, at: u32) {
         let function =
             node.child_by_field_name("value").or_else(|| node.child_by_field_name("right")).unwrap_or(node);
-        let of = self.grammar.types.returns.iter().find_map(|field| function.child_by_field_name(field));
+        let of = self.grammar.types.returns.iter().find_map(|field| child(function, field));
         let Some(of) = of else { return };
         let text = squeeze(self.source(of), TYPE_LENGTH);
         let line = line_of(of.start_position().row);

@@ -1,7 +1,11 @@
 //! What each language's definition finds in a small file.
 
 mod c_family;
+mod data;
 mod dynamic;
+mod embedded;
+mod functional;
+mod grammars;
 mod more;
 mod rust_go_java;
 

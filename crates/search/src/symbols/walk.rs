@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree, TreeCursor};
 
-use super::grammar::{Aside, Compiled, Definition, Grammar, Place, Role};
-use super::text::{is_capitals, last_row, line_of};
+use super::grammar::{Aside, Compiled, Definition, Grammar, Name, Place, Role};
+use super::text::{child, is_capitals, keyword_head, last_row, line_of};
 use super::{Language, Symbol, SymbolKind, symbol_id};
 use crate::symbols::{Facts, Import, chain};
 
@@ -30,6 +30,8 @@ pub struct Extracted {
 /// Reads one file. `None` when the language has no grammar or the file did not parse within the budget.
 pub fn extract(language: Language, path: &str, text: &str, budget: Duration) -> Option<Extracted> {
     let (grammar, compiled) = language.grammar()?;
+    let scripts = language.is_page().then(|| super::embedded::scripts(text));
+    let text = scripts.as_deref().unwrap_or(text);
     let tree = parse(compiled, text, budget)?;
     let mut walk = Walk {
         grammar,
@@ -41,6 +43,7 @@ pub fn extract(language: Language, path: &str, text: &str, budget: Duration) -> 
         ordinals: HashMap::new(),
         around: Vec::new(),
         tokens_from: 0,
+        head: None,
     };
     walk.run(&mut tree.walk());
     walk.keep_used_bindings();
@@ -81,6 +84,8 @@ pub(super) struct Walk<'a> {
     pub(super) around: Vec<Around>,
     /// Tokens before this byte are those of an attribute.
     pub(super) tokens_from: usize,
+    /// The node with a definition's name that looks like a call.
+    pub(super) head: Option<usize>,
 }
 
 impl<'a> Walk<'a> {
@@ -122,15 +127,18 @@ impl<'a> Walk<'a> {
         match role {
             Role::Definition(first) => {
                 let rules = &self.grammar.definitions[usize::from(first)..];
-                for rule in rules.iter().filter(|rule| rule.node == rules[0].node) {
-                    if self.define(node, rule) {
-                        break;
-                    }
+                let mut same = rules.iter().filter(|rule| rule.node == rules[0].node);
+                if !same.any(|rule| self.define(node, rule)) {
+                    // Where definitions are calls, most calls are none.
+                    let calls = self.grammar.calls.iter().filter(|call| call.node == rules[0].node);
+                    calls.for_each(|call| self.refer(node, call.callee));
                 }
             }
             Role::Call(first) => {
-                let callee = self.grammar.calls[usize::from(first)].callee;
-                self.refer(node, callee);
+                let calls = &self.grammar.calls[usize::from(first)..];
+                for call in calls.iter().filter(|call| call.node == calls[0].node) {
+                    self.refer(node, call.callee);
+                }
             }
             Role::Import(first) => {
                 let parse = self.grammar.imports[usize::from(first)].parse;
@@ -180,7 +188,7 @@ impl<'a> Walk<'a> {
     /// Adds the definition when the rule applies to the node.
     fn define(&mut self, node: Node<'a>, rule: &Definition) -> bool {
         if let Some((field, kinds)) = rule.only_if {
-            match node.child_by_field_name(field) {
+            match child(node, field) {
                 Some(value) if kinds.is_empty() || kinds.contains(&value.kind()) => {}
                 _ => return false,
             }
@@ -212,11 +220,27 @@ impl<'a> Walk<'a> {
         parts.extend(found.owner.as_deref());
         parts.push(&found.name);
         let qualified = parts.join(".").replace("::", ".");
+        let label = self.label(node, kind, &found);
+        let span = self.span(node);
+        if matches!(rule.name, Name::Keyword(_)) {
+            self.head = keyword_head(node).map(|head| head.id());
+        }
+        if rule.clauses
+            && let Some(at) = self.clause_before(parent, kind, &qualified)
+        {
+            let known = &mut self.out.symbols[at as usize];
+            known.span.end = known.span.end.max(span.end);
+            // The line with the type names no parameters.
+            if known.label.ends_with("()") {
+                known.label = label;
+            }
+            self.open.push((at, found.name, self.around.len()));
+            return true;
+        }
         let ordinal = self.ordinals.entry((kind, qualified.clone())).or_insert(0);
         let id = symbol_id(self.path, kind, &qualified, *ordinal);
         *ordinal += 1;
 
-        let label = self.label(node, kind, &found);
         let skip = self.open.len().saturating_sub(MAX_BREADCRUMBS);
         let breadcrumbs =
             self.open[skip..].iter().map(|(at, _, _)| self.out.symbols[*at as usize].label.clone()).collect();
@@ -229,7 +253,7 @@ impl<'a> Walk<'a> {
             qualified,
             label,
             breadcrumbs,
-            span: self.span(node),
+            span,
             parent,
         });
         if kind.is_callable() {
@@ -246,6 +270,14 @@ impl<'a> Walk<'a> {
             }
         }
         true
+    }
+
+    /// The definition right before, when it is of the same thing.
+    fn clause_before(&self, parent: Option<u32>, kind: SymbolKind, qualified: &str) -> Option<u32> {
+        // What lies between are definitions inside of it.
+        let at = self.out.symbols.iter().rposition(|symbol| symbol.parent == parent)?;
+        let before = &self.out.symbols[at];
+        (before.kind == kind && before.qualified == qualified).then(|| u32::try_from(at).ok()).flatten()
     }
 
     pub(super) fn source(&self, node: Node<'a>) -> &'a str {
