@@ -15,13 +15,16 @@
 
 pub(crate) mod agent;
 pub(crate) mod relay;
+mod window;
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 
 use crate::measurement::{Measurement, median_ms, p95_ms};
 use crate::server::{Server, Socket, cpu_ms};
+use window::Window;
 
 /// Between two writes of one agent of 50: far livelier than a model. More agents write less often each.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -67,7 +70,10 @@ impl Plan {
 /// What came of a run.
 struct Outcome {
     latencies: Vec<Duration>,
+    /// Of the whole run, with its messages and their turns.
     cpu_ms: f64,
+    /// While all sessions streamed.
+    cpu_per_thousand: f64,
 }
 
 impl Outcome {
@@ -86,6 +92,10 @@ pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
         let ours = runtime.block_on(measure(plan)).context("through the server")?;
         let n_sessions = plan.n_sessions;
         let thousands = plan.n_events() as f64 / 1000.0;
+        let per_turn = |outcome: &Outcome| {
+            let of_events = outcome.cpu_per_thousand * thousands;
+            (outcome.cpu_ms - of_events).max(0.0) / n_sessions as f64
+        };
         let row = |what: &str, ours: f64, unit, relay: f64| {
             let name = format!("stream, {n_sessions} sessions: {what}");
             Measurement::new(&name, ours, unit).beside("pipe-to-socket relay", relay)
@@ -94,6 +104,8 @@ pub(crate) fn run() -> anyhow::Result<Vec<Measurement>> {
             row("event to frame, p50", ours.at(0.50), "ms", relay.at(0.50)).aim("0.2 ms"),
             row("event to frame, p99", ours.at(0.99), "ms", relay.at(0.99)).aim("1.5 ms"),
             row("CPU per 1,000 events", ours.cpu_ms / thousands, "ms", relay.cpu_ms / thousands).aim("2.5×"),
+            row("… of it while all stream", ours.cpu_per_thousand, "ms", relay.cpu_per_thousand),
+            row("CPU of a message and its turn's begin and end", per_turn(&ours), "ms", per_turn(&relay)),
         ]);
     }
     if std::env::var_os("CHARTROOM_BENCH_SESSIONS").is_some() {
@@ -149,14 +161,16 @@ async fn measure(plan: Plan) -> anyhow::Result<Outcome> {
         sessions.push((session_id, socket));
     }
     let before = cpu_ms(server.pid())?;
+    let window = Arc::new(Window::new(server.pid(), plan.n_sessions));
     let mut readers = Vec::new();
     for (session_id, socket) in sessions {
         server.send(&session_id, &plan.message())?;
-        readers.push(tokio::spawn(read(socket, plan.n_rounds * agent::WRITES_PER_ROUND)));
+        let n_writes = plan.n_rounds * agent::WRITES_PER_ROUND;
+        readers.push(tokio::spawn(read(socket, n_writes, Arc::clone(&window))));
     }
     let latencies = gather(readers).await?;
     let cpu_ms = cpu_ms(server.pid())? - before;
-    Ok(Outcome { latencies, cpu_ms })
+    Ok(Outcome { latencies, cpu_ms, cpu_per_thousand: window.cpu_per_thousand()? })
 }
 
 async fn gather(
@@ -170,7 +184,7 @@ async fn gather(
     Ok(latencies)
 }
 
-async fn read(mut socket: Socket, n_writes: usize) -> anyhow::Result<Vec<Duration>> {
+async fn read(mut socket: Socket, n_writes: usize, window: Arc<Window>) -> anyhow::Result<Vec<Duration>> {
     let mut latencies = Vec::with_capacity(n_writes);
     loop {
         let frame = socket.next().await?;
@@ -178,7 +192,11 @@ async fn read(mut socket: Socket, n_writes: usize) -> anyhow::Result<Vec<Duratio
         if frame.contains("\"session:upsert\"")
             && let Some(written) = newest_stamp(&frame)
         {
+            window.event(latencies.is_empty())?;
             latencies.push(now.saturating_sub(written));
+            if latencies.len() == n_writes {
+                window.end()?;
+            }
         } else if frame.contains("\"turn_complete\"") {
             anyhow::ensure!(
                 latencies.len() == n_writes,
@@ -225,7 +243,7 @@ mod tests {
     #[test]
     fn percentiles_come_from_the_sorted_list() {
         let latencies = (1..=100).map(Duration::from_millis).collect();
-        let outcome = Outcome { latencies, cpu_ms: 0.0 };
+        let outcome = Outcome { latencies, cpu_ms: 0.0, cpu_per_thousand: 0.0 };
         assert_eq!((outcome.at(0.5), outcome.at(0.99)), (51.0, 100.0));
     }
 }

@@ -1,6 +1,7 @@
 //! The baseline: a process that starts the same agents and copies each one's pipe to a socket, and nothing else.
 
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -8,6 +9,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
+use super::window::Window;
 use super::{Outcome, Plan, agent, gather, newest_stamp, since_epoch};
 use crate::server::{cpu_ms, program_command};
 
@@ -90,20 +92,26 @@ pub(super) async fn measure(plan: Plan) -> anyhow::Result<Outcome> {
         sockets.push(socket);
     }
     let before = cpu_ms(pid)?;
+    let window = Arc::new(Window::new(pid, plan.n_sessions));
     let mut readers = Vec::new();
     for mut socket in sockets {
         let content = json!([{"type": "text", "text": plan.message()}]);
         let user = json!({"type": "user", "message": {"role": "user", "content": content}, "uuid": "turn"});
         socket.get_mut().write_all(format!("{user}\n").as_bytes()).await?;
-        readers.push(tokio::spawn(read(socket, plan.n_rounds * agent::WRITES_PER_ROUND)));
+        let n_writes = plan.n_rounds * agent::WRITES_PER_ROUND;
+        readers.push(tokio::spawn(read(socket, n_writes, Arc::clone(&window))));
     }
     let latencies = gather(readers).await?;
     let cpu_ms = cpu_ms(pid)? - before;
     relay.kill().await?;
-    Ok(Outcome { latencies, cpu_ms })
+    Ok(Outcome { latencies, cpu_ms, cpu_per_thousand: window.cpu_per_thousand()? })
 }
 
-async fn read(mut socket: BufReader<TcpStream>, n_writes: usize) -> anyhow::Result<Vec<Duration>> {
+async fn read(
+    mut socket: BufReader<TcpStream>,
+    n_writes: usize,
+    window: Arc<Window>,
+) -> anyhow::Result<Vec<Duration>> {
     let mut latencies = Vec::with_capacity(n_writes);
     let mut newest = Duration::ZERO;
     let mut line = String::new();
@@ -114,7 +122,11 @@ async fn read(mut socket: BufReader<TcpStream>, n_writes: usize) -> anyhow::Resu
         // The first line of a write that shows its time; the lines after it say the same.
         if let Some(written) = newest_stamp(&line).filter(|written| *written > newest) {
             newest = written;
+            window.event(latencies.is_empty())?;
             latencies.push(now.saturating_sub(written));
+        }
+        if latencies.len() == n_writes {
+            window.end()?;
         }
         if line.contains("\"completed\"") && line.contains("command_lifecycle") {
             anyhow::ensure!(latencies.len() == n_writes, "{n_writes} writes, {} read", latencies.len());

@@ -35,14 +35,34 @@ impl Machine {
         let home = Home::new();
         std::fs::create_dir_all(home.path().join("shop")).unwrap();
         std::fs::create_dir_all(home.path().join(".config/chartroom")).unwrap();
-        let config = format!(
-            "[index]\nstore = {{ provider = \"milvus\", address = \"{server}\", leaseSeconds = 1 }}\n"
-        );
-        home.write(".config/chartroom/config.toml", &config);
         let checkout = home.path().join("shop").display().to_string();
         let machine = Self { home, checkout, name: name.to_owned() };
+        machine.configure(&format!("address = \"{server}\", leaseSeconds = 1"));
         machine.check_out(commit);
         machine
+    }
+
+    /// The config names a server so.
+    fn configure(&self, store: &str) {
+        let config = format!("[index]\nstore = {{ provider = \"milvus\", {store} }}\n");
+        self.home.write(".config/chartroom/config.toml", &config);
+    }
+
+    /// All that a command prints that cannot do what it is asked.
+    #[track_caller]
+    fn refused(&self, args: &[&str]) -> String {
+        let (code, stdout, stderr) = self.home.run(args);
+        assert!(code > 0, "{args:?}: {code} {stdout}\n{stderr}");
+        stdout + &stderr
+    }
+
+    /// What the doctor says of the team's server.
+    #[track_caller]
+    fn doctor(&self, name: &str) -> Value {
+        let (_, stdout, stderr) = self.home.run(&["doctor", "--json"]);
+        let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|_| panic!("{stdout}\n{stderr}"));
+        let mut checks = report["checks"].as_array().unwrap().iter();
+        checks.find(|check| check["name"] == name).unwrap_or_else(|| panic!("{report}")).clone()
     }
 
     /// The working tree becomes this commit's.
@@ -147,6 +167,99 @@ fn two_laptops_at_two_commits_and_ci_each_answer_of_their_own_tree() {
     let (found, team) = old.search("cart pay ship goods");
     assert_eq!(found, names(&["fill_cart", "pay_card", "ship_by_boat"]));
     assert_eq!(team, Value::Null, "what the team has is not known now");
+}
+
+/// Each says what is wrong, where, and what to do; and the machine's own index answers as before.
+#[test]
+fn bad_input_is_told_by_its_place_and_with_what_to_do() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let machine = Machine::new(&format!("http://{nobody}"), FIRST);
+    machine.json(&["index", "create", &machine.checkout]);
+    let share = ["index", "share", &machine.checkout, "--name", NAME];
+    let adopt = ["index", "adopt", &machine.checkout, "--name", NAME];
+    let check = |args: &[&str], says: &[&str]| {
+        let told = machine.refused(args);
+        says.iter().for_each(|says| assert!(told.contains(says), "{args:?} says no {says:?}: {told}"));
+    };
+    let refused = format!("no connection (Connection refused (os error 111)) at http://{nobody}");
+    check(&adopt, &[&refused, "Nothing was changed"]);
+    check(&share, &[&refused, "What the team has is as it was"]);
+    let long = "x".repeat(600);
+    check(&["index", "share", &machine.checkout, "--name", &long], &["has 600 bytes; 512 are allowed"]);
+    check(&["index", "share", &machine.checkout], &["--name"]);
+
+    machine.configure("address = \"milvus.example.org:19530\"");
+    check(&share, &["`index.store.address` must begin with http:// or https://", "milvus.example.org:19530"]);
+    machine.configure(&format!("address = \"https://{nobody}\", caFile = \"/none/ca.pem\""));
+    check(&adopt, &["/none/ca.pem"]);
+    machine.configure(&format!("address = \"http://{nobody}\", tokenEnv = \"TEAM_TOKEN\""));
+    check(&share, &["the environment variable TEAM_TOKEN, which holds the token, is not set"]);
+    let told = machine.doctor("the team's store");
+    assert_eq!(told["state"], "wrong", "{told}");
+    assert!(told["detail"].as_str().unwrap().contains("TEAM_TOKEN"), "{told}");
+    assert!(told["mend"].as_str().unwrap().contains("[index] store"), "{told}");
+
+    machine.configure(&format!("address = \"http://{nobody}\""));
+    let (found, team) = machine.search("cart pay");
+    assert_eq!((found, team), (names(&["fill_cart", "pay_cash"]), Value::Null));
+}
+
+#[test]
+fn a_folder_whose_name_is_not_utf8_is_refused_by_its_name() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let machine = Machine::new("http://127.0.0.1:1", FIRST);
+    let folder = machine.home.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    std::fs::create_dir(&folder).unwrap();
+    for action in ["share", "adopt"] {
+        let mut command = machine.home.command(&["index", action, "--name", NAME]);
+        let (code, stdout, stderr) = finish(command.arg(&folder).output().unwrap());
+        assert!(code > 0 && stderr.contains("is not valid UTF-8"), "{action}: {code} {stdout}\n{stderr}");
+    }
+}
+
+#[test]
+fn the_doctor_and_the_page_show_the_server_how_quickly_it_answers_and_its_last_trouble() {
+    let (_data, mut lite) = lite();
+    let machine = Machine::new(&lite.address(), FIRST);
+    machine.share();
+    let told = machine.doctor(&lite.address());
+    assert_eq!((&told["area"], &told["state"]), (&"index".into(), &"ok".into()), "{told}");
+    let detail = told["detail"].as_str().unwrap();
+    assert!(detail.contains("milvus") && detail.contains("answers in") && detail.ends_with(" ms"), "{told}");
+
+    let page = machine.home.serve(&[]);
+    let browser = page.let_in();
+    let headers = browser.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let ask = || -> Value {
+        let answer = page.request("GET", "/api/index/team", &headers, "");
+        let body = answer.split_once("\r\n\r\n").unwrap().1;
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
+    };
+    let shown = ask();
+    assert_eq!(shown["server"]["address"], lite.address(), "{shown}");
+    assert!(shown["server"]["version"].as_str().unwrap().contains("milvus"), "{shown}");
+    assert!(shown["server"]["latencyMs"].is_u64() && shown["server"].get("trouble").is_none(), "{shown}");
+
+    lite.kill();
+    let shown = ask();
+    let trouble = shown["server"]["trouble"].as_str().unwrap_or_else(|| panic!("{shown}")).to_owned();
+    assert!(trouble.contains(&lite.address()), "{shown}");
+    assert!(shown["server"].get("version").is_none(), "{shown}");
+    let told = machine.doctor(&lite.address());
+    assert_eq!(told["state"], "wrong", "{told}");
+    let detail = told["detail"].as_str().unwrap();
+    assert!(detail.contains("no connection (Connection refused"), "{told}");
+    assert!(detail.contains("this machine's own index answers meanwhile"), "{told}");
+    assert!(told["mend"].as_str().unwrap().contains("[index] store"), "{told}");
+
+    lite.restart();
+    // A breaker rests for five seconds.
+    program::wait_until("the server is asked again", || ask()["server"].get("version").is_some());
+    let shown = ask();
+    assert!(shown["server"].get("trouble").is_none(), "{shown}");
+    let last = &shown["server"]["lastTrouble"];
+    assert!(last["text"].as_str().unwrap().contains(&lite.address()), "{shown}");
+    assert!(last["at"].as_str().unwrap().starts_with("20"), "{shown}");
 }
 
 /// The same numbers for the same seed.

@@ -55,7 +55,7 @@ impl Story {
         let body = json!({ "message": message });
         let (status, sent) = self.server.ask("POST", &self.route("send"), body).await;
         assert_eq!(status, 202, "{sent}");
-        let agent = self.server.claude.agent(&SessionId(self.session.clone()));
+        let agent = self.server.claude.agent(&SessionId::new(self.session.clone()));
         let turn_id = agent.next_turn().await;
         agent.start_turn(&turn_id).await;
         turn_id
@@ -65,7 +65,7 @@ impl Story {
     async fn end(&self, turn_id: &TurnId) {
         let mut socket = self.server.connect().await;
         socket.subscribe(&self.session, None).await;
-        let agent = self.server.claude.agent(&SessionId(self.session.clone()));
+        let agent = self.server.claude.agent(&SessionId::new(self.session.clone()));
         agent.end_turn(turn_id, TurnStatus::Completed).await;
         // A socket hears of other sessions too.
         let is_open = |frame: &ServerFrame| {
@@ -383,7 +383,7 @@ async fn the_fork_command_goes_on_from_a_turn_in_a_session_of_its_own() {
 async fn an_agent_that_cannot_fork_is_handed_the_conversation_as_text_and_that_is_said() {
     let story = Story::new().await;
     let _lock = story.announced();
-    let agent = story.server.claude.agent(&SessionId(story.session.clone()));
+    let agent = story.server.claude.agent(&SessionId::new(story.session.clone()));
     let mut turns = Vec::new();
     for (message, answer) in [("what is it?", "a chart"), ("and that?", "a sextant")] {
         let turn_id = story.begin(message).await;
@@ -398,7 +398,7 @@ async fn an_agent_that_cannot_fork_is_handed_the_conversation_as_text_and_that_i
         assert_eq!(code, 1, "{forked}");
         let cannot = forked["cannot"].as_str().unwrap();
         assert!(cannot.contains("was handed it as text"), "{cannot}");
-        let session = SessionId(forked["session"].as_str().unwrap().to_owned());
+        let session = SessionId::new(forked["session"].as_str().unwrap().to_owned());
         assert_ne!(session.as_str(), story.session);
         let Call::Send { message, .. } = story.server.claude.agent(&session).next_call().await else {
             panic!("it was told something else first");

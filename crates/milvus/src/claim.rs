@@ -21,6 +21,8 @@ use chartroom_search::store::team::ShareError;
 
 /// The row that changes while its writer lives.
 const LEASE_ROW: &str = "lease";
+/// The row that names the collections that were taken over.
+const TAKEN_ROW: &str = "taken";
 /// How often it is looked at by who waits, per term.
 const LOOKS: u32 = 10;
 /// How often somebody else may be quicker before it is told.
@@ -103,15 +105,39 @@ impl<'a> Claim<'a> {
             return Ok(None);
         }
         // Those before us that never published are not heard of any more: from now on the server refuses what they send.
-        for stale in published + 1..fence {
-            let Some(theirs) = server.alias(&names.claim(stale)).map_err(unavailable)? else { continue };
-            server.point(&names.claim(stale), &claim.collection).map_err(unavailable)?;
-            claim.former = server.alias(&names.current()).map_err(unavailable)?;
-            if theirs != claim.collection && claim.former.as_ref() != Some(&theirs) {
-                drop_unless_used(server, &theirs).map_err(unavailable)?;
+        claim.take_over(published)?;
+        Ok(Some(claim))
+    }
+
+    /// Lets the aliases of those before us stand for our collection, and drops what they had.
+    fn take_over(&mut self, published: u64) -> Result<(), ShareError> {
+        let mut taken = BTreeSet::new();
+        for stale in published + 1..self.fence {
+            let theirs = self.server.alias(&self.names.claim(stale)).map_err(StoreError::from)?;
+            let Some(theirs) = theirs.filter(|theirs| *theirs != self.collection) else { continue };
+            taken.extend(taken_by(self.server, &theirs).map_err(StoreError::from)?);
+            taken.insert(theirs);
+        }
+        if taken.is_empty() {
+            return Ok(());
+        }
+        // Written down first: when we die in the middle, no alias may lead to these collections any more, and a writer that
+        // sleeps before its swap must find its own gone, whoever takes over after us.
+        let list =
+            serde_json::to_string(&taken).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        self.put(vec![Row::plain(TAKEN_ROW, list)])?;
+        for stale in published + 1..self.fence {
+            self.server
+                .point(&self.names.claim(stale), &self.collection)
+                .map_err(|trouble| self.lost(trouble))?;
+        }
+        for theirs in &taken {
+            self.former = self.server.alias(&self.names.current()).map_err(StoreError::from)?;
+            if self.former.as_ref() != Some(theirs) {
+                drop_unless_used(self.server, theirs).map_err(StoreError::from)?;
             }
         }
-        Ok(Some(claim))
+        Ok(())
     }
 
     fn published(&self) -> u64 {
@@ -129,6 +155,20 @@ impl<'a> Claim<'a> {
         match self.beaten.elapsed() * 3 < self.term {
             true => Ok(()),
             false => self.write_beat(false),
+        }
+    }
+
+    /// Looks whether the claim is still ours, and shows that we live, however lately we did.
+    pub(crate) fn confirm(&mut self) -> Result<(), ShareError> {
+        self.check_held()?;
+        self.write_beat(false)
+    }
+
+    fn check_held(&self) -> Result<(), ShareError> {
+        let held = self.server.alias(&self.names.claim(self.fence)).map_err(StoreError::from)?;
+        match held.as_deref() == Some(self.collection.as_str()) {
+            true => Ok(()),
+            false => Err(ShareError::Lost),
         }
     }
 
@@ -153,11 +193,7 @@ impl<'a> Claim<'a> {
 
     /// Lets the generation answer, if the claim is still ours; then drops what is older than the one before it.
     pub(crate) fn publish(self) -> Result<u64, ShareError> {
-        let unavailable = |trouble: Trouble| ShareError::Store(trouble.into());
-        let held = self.server.alias(&self.names.claim(self.fence)).map_err(unavailable)?;
-        if held.as_deref() != Some(self.collection.as_str()) {
-            return Err(ShareError::Lost);
-        }
+        self.check_held()?;
         let current = self.names.current();
         self.server.point(&current, &self.collection).map_err(|trouble| match trouble.kind {
             // Refused by name: between the look and the step it was taken from us.
@@ -231,6 +267,15 @@ fn free_after(
         }
     }
     Ok(Some(fence + 1))
+}
+
+/// What the writer of this collection took over and may not have dropped.
+fn taken_by(server: &dyn Server, collection: &str) -> Result<BTreeSet<String>, Trouble> {
+    match server.get(Kind::Read, collection, &[TAKEN_ROW.to_owned()], Columns::Data) {
+        Ok(rows) => Ok(rows.first().and_then(|row| serde_json::from_str(&row.data).ok()).unwrap_or_default()),
+        Err(trouble) if trouble.kind == TroubleKind::Missing => Ok(BTreeSet::new()),
+        Err(trouble) => Err(trouble),
+    }
 }
 
 fn beat(server: &dyn Server, collection: &str) -> Result<Option<Beat>, Trouble> {

@@ -3,8 +3,10 @@
 //! The SDK would retry 75 times and report to the server how it is used; both are off. What is asked again is decided
 //! here: rows that are written are the same whenever they are written, so that those alone are.
 
+mod dial;
 mod errors;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::result::Result;
 use std::sync::{Mutex, PoisonError};
@@ -30,6 +32,10 @@ const LOOKS: u32 = 20;
 /// Rows of one request; of those that are read the SDK takes 4 MB at a time.
 const WRITE_BYTES: usize = 4 << 20;
 const READ_BYTES: usize = 3 << 20;
+/// Ids that are deleted by one request.
+const DELETE_BYTES: usize = 64 << 10;
+/// Ids that one query lists; Milvus allows 16,384.
+const LISTED: usize = 10_000;
 
 /// Where a server is and how one is let in.
 #[derive(Clone)]
@@ -52,6 +58,8 @@ pub struct MilvusServer {
     client: Mutex<Option<ClientV2>>,
     breaker: Breaker,
     probe: Duration,
+    /// Ids that one query lists.
+    listed: usize,
 }
 
 impl MilvusServer {
@@ -63,12 +71,19 @@ impl MilvusServer {
             .enable_all()
             .build()?;
         let (client, breaker) = (Mutex::default(), Breaker::default());
-        Ok(Self { address, runtime: Some(runtime), client, breaker, probe: PROBE })
+        Ok(Self { address, runtime: Some(runtime), client, breaker, probe: PROBE, listed: LISTED })
     }
 
     /// The same with another patience.
     pub fn with_patience(mut self, probe: Duration) -> Self {
         self.probe = probe;
+        self
+    }
+
+    /// The same, which lists so many ids at once.
+    #[cfg(test)]
+    pub(crate) fn with_listed(mut self, listed: usize) -> Self {
+        self.listed = listed;
         self
     }
 
@@ -99,14 +114,18 @@ impl MilvusServer {
         if let Some(file) = &self.address.ca_file {
             config = config.ca_certificate(file.to_string_lossy());
         }
-        let client = ClientV2::new(&config).await.map_err(|error| self.trouble(error))?;
+        let client = tokio::select! {
+            biased;
+            client = ClientV2::new(&config) => client.map_err(|error| self.trouble(error))?,
+            why = dial::unreachable(&self.address, self.probe) => return Err(why),
+        };
         *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Some(client.clone());
         Ok(client)
     }
 
     fn trouble(&self, error: Error) -> Trouble {
         let Trouble { kind, text } = trouble_of(&error);
-        Trouble::new(kind, format!("{} at {}", text, self.address.uri))
+        Trouble::new(kind, format!("{} at {}", text, self.address()))
     }
 
     /// Asks, within the limit of the kind, unless the last answer of that kind was an outage a moment ago.
@@ -148,6 +167,42 @@ impl MilvusServer {
             std::thread::sleep(PAUSE);
         }
         Ok(false)
+    }
+
+    /// Rows that a filter lets through, so many at most.
+    fn query(
+        &self,
+        kind: Kind,
+        collection: &str,
+        filter: &str,
+        fields: &[&str],
+        limit: usize,
+    ) -> Result<QueryResponse, Trouble> {
+        let query = async |client: ClientV2| {
+            let request = QueryRequest::builder()
+                .collection_name(collection)
+                .filter(filter)
+                .output_fields(fields.iter().copied())
+                .consistency_level(ConsistencyLevel::Strong)
+                .limit(limit as i64)
+                .build()?;
+            client.query(request).await
+        };
+        match self.insist(kind, query) {
+            // The lite server forgets at a restart what was loaded, and people can release a collection.
+            Err(trouble) if trouble.kind == TroubleKind::NotLoaded => {
+                self.load(collection)?;
+                self.insist(kind, query)
+            }
+            other => other,
+        }
+    }
+
+    /// Rows whose ids begin so, as many as are listed at once.
+    fn begin_so(&self, collection: &str, prefix: &str) -> Result<Vec<Row>, Trouble> {
+        let filter = format!("id like \"{prefix}%\"");
+        let answer = self.query(Kind::Read, collection, &filter, &["id"], self.listed)?;
+        rows_of(answer.results(), Columns::Ids)
     }
 
     /// Asks again after an outage: for what is the same however often it is done.
@@ -200,7 +255,10 @@ impl Server for MilvusServer {
         if kinds != wanted {
             return Err(Trouble::new(
                 TroubleKind::Shape,
-                format!("the collection {collection} has other columns than ours; drop or rename it"),
+                format!(
+                    "the collection {collection} has other columns than ours; drop or rename it at {}",
+                    self.address()
+                ),
             ));
         }
         Ok(schema.get_fields().last().map(FieldSchema::get_dimension))
@@ -232,7 +290,10 @@ impl Server for MilvusServer {
             Some(found) => {
                 return Err(Trouble::new(
                     TroubleKind::Shape,
-                    format!("the collection {collection} has vectors of {found} dimensions, not {dimension}"),
+                    format!(
+                        "the collection {collection} has vectors of {found} dimensions, not {dimension}; drop or rename it at {}",
+                        self.address()
+                    ),
                 ));
             }
             None => return Err(Trouble::new(TroubleKind::Missing, format!("{collection} is gone again"))),
@@ -296,29 +357,35 @@ impl Server for MilvusServer {
             Columns::Vectors => (&["id", "vector"], 13 << 10),
         };
         for batch in batches(ids, READ_BYTES, |_| expected) {
-            let quoted: Vec<String> = batch.iter().map(|id| format!("\"{id}\"")).collect();
-            let filter = format!("id in [{}]", quoted.join(","));
-            let query = async |client: ClientV2| {
-                let request = QueryRequest::builder()
-                    .collection_name(collection)
-                    .filter(filter.as_str())
-                    .output_fields(fields.iter().copied())
-                    .consistency_level(ConsistencyLevel::Strong)
-                    .limit(batch.len() as i64)
-                    .build()?;
-                client.query(request).await
-            };
-            let answer = match self.insist(kind, query) {
-                // The lite server forgets at a restart what was loaded, and people can release a collection.
-                Err(trouble) if trouble.kind == TroubleKind::NotLoaded => {
-                    self.load(collection)?;
-                    self.insist(kind, query)?
-                }
-                other => other?,
-            };
+            let answer = self.query(kind, collection, &one_of(batch), fields, batch.len())?;
             found.extend(rows_of(answer.results(), columns)?);
         }
         Ok(found)
+    }
+
+    fn ids(&self, collection: &str, prefix: &str) -> Result<BTreeSet<String>, Trouble> {
+        // A query has no order and its answer a limit: where more may be, the next digit of the hash parts them.
+        let (mut found, mut prefixes) = (BTreeSet::new(), vec![prefix.to_owned()]);
+        while let Some(prefix) = prefixes.pop() {
+            let page = self.begin_so(collection, &prefix)?;
+            match page.len() < self.listed {
+                // `_` stands for any character there.
+                true => found.extend(page.into_iter().map(|row| row.id).filter(|id| id.starts_with(&prefix))),
+                false => prefixes.extend("0123456789abcdef".chars().map(|digit| format!("{prefix}{digit}"))),
+            }
+        }
+        Ok(found)
+    }
+
+    fn delete(&self, collection: &str, ids: &[String]) -> Result<(), Trouble> {
+        for batch in batches(ids, DELETE_BYTES, String::len) {
+            self.insist(Kind::Write, async |client| {
+                let request =
+                    DeleteRequest::builder().collection_name(collection).filter(one_of(batch)).build()?;
+                client.delete(request).await.map(drop)
+            })?;
+        }
+        Ok(())
     }
 
     fn alias(&self, alias: &str) -> Result<Option<String>, Trouble> {
@@ -388,6 +455,11 @@ fn missing_is_fine(outcome: Result<(), Trouble>) -> Result<(), Trouble> {
         Err(trouble) if trouble.kind != TroubleKind::Missing => Err(trouble),
         _ => Ok(()),
     }
+}
+
+fn one_of(ids: &[String]) -> String {
+    let quoted: Vec<String> = ids.iter().map(|id| format!("\"{id}\"")).collect();
+    format!("id in [{}]", quoted.join(","))
 }
 
 /// Cuts a list so that no piece is larger than this, or has a single item.

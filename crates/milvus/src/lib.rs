@@ -14,6 +14,7 @@ mod packing;
 mod server;
 mod share;
 mod store;
+mod sweep;
 mod trouble;
 
 pub use grpc::{Address, MilvusServer};

@@ -4,7 +4,7 @@
 use chartroom_search::store::Fingerprint;
 
 /// Raised with every change of the layout on the server.
-const PREFIX: &str = "chartroom1";
+const PREFIX: &str = "chartroom2";
 
 /// The longest name of a project.
 pub(crate) const MAX_PROJECT: usize = 512;
@@ -48,12 +48,17 @@ impl Names {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
-        hasher.finalize().to_hex()[..40].to_owned()
+        format!("{}{}", self.keys(), &hasher.finalize().to_hex()[..40])
     }
 
     /// The key of what was embedded.
     pub(crate) fn vector_key(&self, content_hash: &str) -> String {
-        format!("{}_{content_hash}", self.key)
+        format!("{}{content_hash}", self.keys())
+    }
+
+    /// What every key of this project begins with; a hash in hexadecimal follows.
+    pub(crate) fn keys(&self) -> String {
+        format!("{}_", self.key)
     }
 }
 

@@ -32,6 +32,14 @@ pub(crate) struct Sent {
     pub(crate) bytes: u64,
 }
 
+impl Sent {
+    pub(crate) fn add(&mut self, more: Self) {
+        self.files += more.files;
+        self.vectors += more.vectors;
+        self.bytes += more.bytes;
+    }
+}
+
 /// The shared versions of one project's files.
 pub(crate) struct Objects<'a> {
     server: &'a dyn Server,
@@ -176,6 +184,13 @@ impl<'a> Objects<'a> {
             }
         }
         Ok(versions)
+    }
+
+    /// The keys of the vectors of these versions, as far as they can be read.
+    pub(crate) fn vector_keys(&self, keys: &[String]) -> Result<BTreeSet<String>, StoreError> {
+        let versions = self.versions(keys)?;
+        let chunks = versions.values().filter(|version| version.vectors).flat_map(|version| &version.chunks);
+        Ok(chunks.map(|chunk| self.names.vector_key(&chunk.content_hash)).collect())
     }
 
     /// The vectors of these versions by content hash.

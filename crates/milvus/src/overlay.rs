@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::names::Names;
@@ -36,25 +37,34 @@ pub(crate) fn marker(server: &dyn Server, names: &Names) -> Result<Option<Value>
 
 /// The files of a generation, by the name of its collection or an alias.
 pub(crate) fn files(server: &dyn Server, kind: Kind, collection: &str) -> Result<Files, StoreError> {
-    let rows = server.get(kind, collection, &[FILES_ROW.to_owned()], Columns::Data)?;
-    let Some(first) = rows.into_iter().next() else {
-        return Err(StoreError::Corrupt("the shared index has no list of files".into()));
-    };
+    document(server, kind, collection, FILES_ROW)?
+        .ok_or_else(|| StoreError::Corrupt("the shared index has no list of files".into()))
+}
+
+/// A packed document of a generation; none when it has none.
+pub(crate) fn document<T: DeserializeOwned>(
+    server: &dyn Server,
+    kind: Kind,
+    collection: &str,
+    id: &str,
+) -> Result<Option<T>, StoreError> {
+    let rows = server.get(kind, collection, &[id.to_owned()], Columns::Data)?;
+    let Some(first) = rows.into_iter().next() else { return Ok(None) };
     let more: Vec<String> =
-        (1..=packing::more_parts(&first.data)?).map(|at| packing::part_id(FILES_ROW, at)).collect();
+        (1..=packing::more_parts(&first.data)?).map(|at| packing::part_id(id, at)).collect();
     let mut texts = vec![first.data];
     if !more.is_empty() {
         let found = server.get(kind, collection, &more, Columns::Data)?;
         let mut found: HashMap<String, String> = found.into_iter().map(|row| (row.id, row.data)).collect();
         for id in &more {
             texts.push(
-                found.remove(id).ok_or_else(|| {
-                    StoreError::Corrupt("the shared index's list of files is cut off".into())
-                })?,
+                found
+                    .remove(id)
+                    .ok_or_else(|| StoreError::Corrupt("a document of the shared index is cut off".into()))?,
             );
         }
     }
-    packing::unpack(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+    packing::unpack(&texts.iter().map(String::as_str).collect::<Vec<_>>()).map(Some)
 }
 
 /// The files that are new, other or gone.

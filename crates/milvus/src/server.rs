@@ -3,6 +3,8 @@
 //! An alias that can be created by one alone is the only thing in Milvus that two machines cannot both have: the claim
 //! of a writer stands on it (see `claim`).
 
+use std::collections::BTreeSet;
+
 use crate::trouble::Trouble;
 
 /// One row of a collection.
@@ -74,6 +76,12 @@ pub trait Server: Send + Sync {
         ids: &[String],
         columns: Columns,
     ) -> Result<Vec<Row>, Trouble>;
+
+    /// The ids that begin so, of rows whose ids go on with a hash in hexadecimal. Missing when there is no such collection.
+    fn ids(&self, collection: &str, prefix: &str) -> Result<BTreeSet<String>, Trouble>;
+
+    /// Deletes rows; one that is gone is fine. Missing when there is no such collection.
+    fn delete(&self, collection: &str, ids: &[String]) -> Result<(), Trouble>;
 
     /// The collection that an alias stands for.
     fn alias(&self, alias: &str) -> Result<Option<String>, Trouble>;

@@ -10,6 +10,7 @@ use crate::objects::{Objects, Sent};
 use crate::overlay::{self, FILES_ROW, Files, MARKER_ROW};
 use crate::packing;
 use crate::server::{Kind, Row, Server};
+use crate::sweep::{GARBAGE_ROW, Garbage, Sweep, Sweeping};
 use chartroom_search::store::team::{ShareError, Shared};
 use chartroom_search::store::{FileRecord, GenerationReader, MarkerDoc, StoreError};
 
@@ -22,6 +23,7 @@ pub(crate) struct Share<'a> {
     pub(crate) project: &'a str,
     pub(crate) owner: &'a str,
     pub(crate) term: Duration,
+    pub(crate) sweeping: Sweeping,
 }
 
 impl Share<'_> {
@@ -79,6 +81,52 @@ impl Share<'_> {
         }
     }
 
+    /// Sweeps when it is time. Trouble of a sweep (a token that may not delete) is no trouble of the share.
+    #[expect(clippy::too_many_arguments, reason = "all that a share holds, in one place")]
+    fn sweep(
+        &self,
+        claim: &mut Claim<'_>,
+        names: &Names,
+        reader: &dyn GenerationReader,
+        marker: &MarkerDoc,
+        ours: &Files,
+        former: &Files,
+        objects: &Objects<'_>,
+        sent: &mut Sent,
+    ) -> Result<Garbage, ShareError> {
+        let now = jiff::Timestamp::now().as_second();
+        let before = match claim.former {
+            Some(_) => Garbage::of(self.server, names)?,
+            None => None,
+        };
+        let Some(before) = before else { return Ok(Garbage::none(now)) };
+        if !before.is_due(now, self.sweeping) {
+            return Ok(before);
+        }
+        let sweep = Sweep {
+            server: self.server,
+            names,
+            fingerprint: &marker.fingerprint,
+            reader,
+            objects,
+            ours,
+            former,
+            grace: self.sweeping.grace,
+            now,
+        };
+        match sweep.run(claim, &before) {
+            Ok((garbage, more)) => {
+                sent.add(more);
+                Ok(garbage)
+            }
+            Err(ShareError::Store(error)) => {
+                tracing::warn!(%error, "what nobody names any more stays on the server for now");
+                Ok(before)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     fn fill(
         &self,
         claim: &mut Claim<'_>,
@@ -109,11 +157,10 @@ impl Share<'_> {
                     StoreError::Unavailable(format!("{path} changed while it was shared; share again"))
                 })?);
             }
-            let more = objects.send(&records)?;
-            sent.files += more.files;
-            sent.vectors += more.vectors;
-            sent.bytes += more.bytes;
+            sent.add(objects.send(&records)?);
         }
+        let garbage = self.sweep(claim, names, reader, marker, ours, &known, &objects, &mut sent)?;
+        claim.put(packing::pack(GARBAGE_ROW, &garbage)?)?;
         claim.put(packing::pack(FILES_ROW, ours)?)?;
         let mut document = serde_json::to_value(marker).map_err(as_store)?;
         if let Some(object) = document.as_object_mut() {

@@ -13,6 +13,7 @@ use crate::objects::Objects;
 use crate::overlay::{self, Seen};
 use crate::server::{Kind, Server};
 use crate::share::{Share, files_of};
+use crate::sweep::Sweeping;
 use chartroom_search::store::team::{Binding, Health, Overlay, ShareError, Shared, Team};
 use chartroom_search::store::{
     FileRecord, FileStamp, Fingerprint, GenerationId, GenerationReader, GenerationWriter, MarkerDoc,
@@ -31,6 +32,7 @@ pub struct TeamStore {
     /// Who we are to other machines.
     owner: String,
     term: Duration,
+    sweeping: Sweeping,
 }
 
 impl TeamStore {
@@ -38,12 +40,20 @@ impl TeamStore {
     pub fn new(data: &Path, own: Arc<dyn VectorStore>, server: Arc<dyn Server>) -> Self {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let owner = format!("{host}:{}:{}", std::process::id(), uuid::Uuid::new_v4());
-        Self { own, server, bindings: Bindings::below(data), seen: Seen::default(), owner, term: TERM }
+        let (bindings, seen, sweeping) = (Bindings::below(data), Seen::default(), Sweeping::default());
+        Self { own, server, bindings, seen, owner, term: TERM, sweeping }
     }
 
     /// The same with another term.
     pub fn with_term(mut self, term: Duration) -> Self {
         self.term = term;
+        self
+    }
+
+    /// The same, which takes away what nobody names at other times.
+    #[cfg(test)]
+    pub(crate) fn with_sweeping(mut self, sweeping: Sweeping) -> Self {
+        self.sweeping = sweeping;
         self
     }
 }
@@ -157,7 +167,13 @@ impl Team for TeamStore {
             .own
             .open_reader(root)?
             .ok_or_else(|| StoreError::Unavailable(format!("{root} has no index to share")))?;
-        let share = Share { server: &*self.server, project, owner: &self.owner, term: self.term };
+        let share = Share {
+            server: &*self.server,
+            project,
+            owner: &self.owner,
+            term: self.term,
+            sweeping: self.sweeping,
+        };
         let shared = share.run(&*reader, marker);
         self.seen.forget(root);
         shared

@@ -10,3 +10,4 @@ mod real;
 mod seed;
 mod sequences;
 mod suite;
+mod sweeps;

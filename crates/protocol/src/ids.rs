@@ -1,19 +1,26 @@
-//! Ids as their own types, so that a session and a turn cannot be swapped by accident.
+//! Ids as their own types, so that a session and a turn cannot be swapped by accident. Their text is shared: every event
+//! carries several of them through several hands, and each copy would be an allocation.
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! id_type {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(
-            Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-            schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
+            Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, schemars::JsonSchema, ts_rs::TS, utoipa::ToSchema,
         )]
-        pub struct $name(pub String);
+        #[schema(value_type = String)]
+        pub struct $name(
+            #[schemars(with = "String")]
+            #[ts(type = "string")]
+            Arc<str>,
+        );
 
         impl $name {
             /// Wraps an id that already exists somewhere: a CLI's own, a stored one.
-            pub fn new(id: impl Into<String>) -> Self {
+            pub fn new(id: impl Into<Arc<str>>) -> Self {
                 Self(id.into())
             }
 
@@ -31,13 +38,25 @@ macro_rules! id_type {
 
         impl From<&str> for $name {
             fn from(id: &str) -> Self {
-                Self(id.to_owned())
+                Self(id.into())
             }
         }
 
         impl From<String> for $name {
             fn from(id: String) -> Self {
-                Self(id)
+                Self(id.into())
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer).map(Self::from)
             }
         }
     };

@@ -1,5 +1,7 @@
 //! Puts canonical events into their envelopes: ids and times in one place for every provider.
 
+use std::fmt::Write as _;
+
 use chartroom_protocol::ids::{EventId, SessionId, TurnId};
 use chartroom_protocol::stream::{StreamEvent, StreamEventEnvelope};
 use serde_json::Map;
@@ -9,11 +11,13 @@ use serde_json::Map;
 pub(crate) struct Envelopes {
     session_id: SessionId,
     n_events: u64,
+    /// Where an event's id is put together.
+    id: String,
 }
 
 impl Envelopes {
     pub(crate) fn new(session_id: SessionId) -> Self {
-        Self { session_id, n_events: 0 }
+        Self { session_id, n_events: 0, id: String::new() }
     }
 
     /// Wraps one event; `timestamp` is when the agent said it.
@@ -24,8 +28,10 @@ impl Envelopes {
         payload: StreamEvent,
     ) -> StreamEventEnvelope {
         self.n_events += 1;
+        self.id.clear();
+        write!(self.id, "{turn_id}:e{}", self.n_events).expect("a string takes whatever is written");
         StreamEventEnvelope {
-            event_id: EventId([turn_id.as_str(), ":e", &self.n_events.to_string()].concat()),
+            event_id: EventId::from(self.id.as_str()),
             timestamp: timestamp.to_owned(),
             turn_id: turn_id.clone(),
             session_id: self.session_id.clone(),

@@ -1,11 +1,12 @@
 //! The measurement behind docs/search-quality.md: `cargo xtask eval` runs it.
 //!
 //! `eval ROWS REPOSITORIES [--half tune|check] [--rows N] [--questions N] [--ablation] [--beside ripgrep,semble]
-//! [--keep FOLDER] [--answers FILE] [--add FILE] [--plot FILE] [--threads N]`:
+//! [--keep FOLDER] [--answers FILE] [--add FILE] [--plot FILE] [--threads N] [--scores FILE]`:
 //! ROWS has an object a line (`id, repo, language, base_commit, text, gold`), REPOSITORIES a bare repository
 //! `owner+name/repo` for each. Which repositories are for tuning and which for checking is in `tools/eval/halves.txt`.
 //! `--keep` opens the indexes of an earlier run, `--add` takes the answers of other systems from one (`--answers`), so
-//! that what does not change is not asked anew.
+//! that what does not change is not asked anew. `--scores` writes what every file scores in every channel instead of asking:
+//! weights are tried on that.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -20,11 +21,13 @@ mod others;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use chartroom_search::embed::StaticWords;
-use chartroom_search::eval::{self, Answer, EvalError, Options, Row};
+use chartroom_search::eval::{self, Answer, EvalError, Options, Row, Scores};
 use chartroom_search::parser::InProcess;
 
 use bare::Bare;
@@ -43,6 +46,7 @@ struct Arguments {
     answers: Option<PathBuf>,
     add: Option<PathBuf>,
     plot: Option<PathBuf>,
+    scores: Option<PathBuf>,
     threads: usize,
 }
 
@@ -61,6 +65,7 @@ fn arguments() -> Outcome<Arguments> {
         answers: None,
         add: None,
         plot: None,
+        scores: None,
         threads: 1,
     };
     while let Some(argument) = given.next() {
@@ -75,6 +80,7 @@ fn arguments() -> Outcome<Arguments> {
             "--add" => found.add = Some(value()?.into()),
             "--threads" => found.threads = value()?.parse()?,
             "--answers" => found.answers = Some(value()?.into()),
+            "--scores" => found.scores = Some(value()?.into()),
             "--plot" => found.plot = Some(value()?.into()),
             _ => plain.push(argument),
         }
@@ -95,6 +101,9 @@ fn main() -> Outcome<()> {
     let mut by_repository: BTreeMap<&str, Vec<Row>> = BTreeMap::new();
     for row in rows.iter().filter(is_asked).take(arguments.limit) {
         by_repository.entry(&row.repo).or_default().push(row.clone());
+    }
+    if let Some(path) = &arguments.scores {
+        return write_scores(&arguments, path, by_repository);
     }
     let mut answers = asked(&arguments, by_repository)?;
     let key = |answer: &Answer| (answer.kind, answer.repo.clone(), answer.id.clone(), answer.system.clone());
@@ -121,6 +130,31 @@ fn main() -> Outcome<()> {
     }
     println!("{}", eval::report(&answers));
     Ok(())
+}
+
+/// Writes what every file scores, a question a line.
+fn write_scores(arguments: &Arguments, path: &Path, by_repository: BTreeMap<&str, Vec<Row>>) -> Outcome<()> {
+    let mut written = BufWriter::new(File::create(path)?);
+    let options =
+        Options { sentences: arguments.questions, keep: arguments.keep.clone(), ..Options::default() };
+    let embedder = Arc::new(StaticWords::built_in()?);
+    for (repository, rows) in by_repository {
+        let objects = Bare(arguments.repositories.join(repository.replace('/', "+")).join("repo"));
+        let parser = Arc::new(InProcess::default());
+        let mut failed = Ok(());
+        let mut each = |scores: Scores| {
+            if failed.is_ok() {
+                failed = serde_json::to_writer(&mut written, &scores).map_err(std::io::Error::from);
+            }
+            if failed.is_ok() {
+                failed = writeln!(written);
+            }
+        };
+        eval::scores(&objects, &rows, parser, embedder.clone(), &options, &mut each)?;
+        failed?;
+        eprintln!("{repository}: {} rows", rows.len());
+    }
+    Ok(written.flush()?)
 }
 
 /// Asks the rows, a repository a thread.

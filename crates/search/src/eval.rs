@@ -12,6 +12,7 @@ mod questions;
 mod report;
 mod rows;
 mod run;
+mod scores;
 mod stages;
 mod tree;
 
@@ -23,4 +24,5 @@ pub use questions::{Question, names, sentences, without_lines};
 pub use report::{Summary, report, summary};
 pub use rows::{Leak, Row, leak_of, read_rows};
 pub use run::{Answer, Beside, EvalError, Kind, OURS, Objects, Options, evaluate};
+pub use scores::{Scores, scores};
 pub use tree::{Tree, TreeError};

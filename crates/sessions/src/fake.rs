@@ -181,7 +181,7 @@ impl Provider for FakeProvider {
         let session_id = {
             let mut next = lock(&self.shared.next_id);
             *next += 1;
-            SessionId(format!("{}-{}", self.cli_type, *next))
+            SessionId::new(format!("{}-{}", self.cli_type, *next))
         };
         self.start(session_id, History::empty()).await
     }
@@ -419,7 +419,7 @@ fn without_ids(mut items: Vec<Upsert>) -> History {
         if let UpsertBody::Message { content, origin, .. } = &item.body {
             match (origin, turns.last_mut()) {
                 (Origin::User, _) => turns.push(SaidTurn {
-                    turn_id: TurnId(format!("counted-{}", turns.len())),
+                    turn_id: TurnId::new(format!("counted-{}", turns.len())),
                     message: content.clone(),
                     answer: String::new(),
                 }),

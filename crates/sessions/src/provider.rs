@@ -253,7 +253,7 @@ impl ForkedFrom {
 
 /// Makes the id of a turn.
 pub fn new_turn_id() -> TurnId {
-    TurnId(uuid::Uuid::new_v4().to_string())
+    TurnId::new(uuid::Uuid::new_v4().to_string())
 }
 
 const TITLE_LENGTH: usize = 50;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use chartroom_transport::{Child, ChildSpec, Keeper, KillSwitch, Sandbox, SpawnError, TerminalSize, spawn};
 
 use crate::boundary::Folder;
-use crate::helper::Helper;
+use crate::helper::{self, Helper};
 use crate::{CanonicalRoot, TrustStore};
 
 mod descent;
@@ -436,7 +436,7 @@ impl SpawnGate {
             args: vec![subcommand.into()],
             cwd: PathBuf::from("/"),
             folder: None,
-            env: BTreeMap::new(),
+            env: helper::environment(),
             extra_pipes: false,
             terminal: None,
             sandbox: None,

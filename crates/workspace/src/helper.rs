@@ -1,8 +1,10 @@
 //! Helpers: processes of our own that do what may crash, one question at a time, within limits.
 //!
 //! The gate starts them ([`crate::SpawnGate::spawn_helper`]) under a keeper like any child: our own program in the
-//! folder `/`, without an environment. Both sides speak frames: four bytes of length, then that many bytes.
+//! folder `/`, with nothing of our environment. Both sides speak frames: four bytes of length, then that many bytes.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader, IoSlice, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -33,6 +35,14 @@ const BUFFER: usize = 64 * 1024;
 /// other side.
 #[cfg(target_os = "linux")]
 const PIPE: usize = 1024 * 1024;
+
+/// All that a helper finds in its environment: its allocator takes addresses in small steps and memory when it is needed.
+/// It would set a gigabyte aside at once, which is more than a helper may take.
+pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
+    [("MIMALLOC_ARENA_RESERVE", "64MiB"), ("MIMALLOC_ARENA_EAGER_COMMIT", "0")]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into()
+}
 
 /// A running helper. Dropping it ends it.
 #[derive(Debug)]

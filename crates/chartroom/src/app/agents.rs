@@ -64,7 +64,7 @@ pub(crate) fn list(config: &Config) -> Vec<Agent> {
 /// The user's words for an agent, as the providers take them.
 fn launch_command(agent: &AgentCommand) -> launch::AgentCommand {
     launch::AgentCommand {
-        cli_type: CliType::new(&agent.name),
+        cli_type: CliType::from(agent.name.as_str()),
         name: display_name(agent),
         program_name: agent.command.clone(),
         program: Some(PathBuf::from(&agent.command)),

@@ -51,7 +51,7 @@ pub struct ForkArgs {
 pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
     let both = !args.files && !args.conversation;
     let params = RewindParams {
-        before: TurnId(args.before.clone()),
+        before: TurnId::new(args.before.clone()),
         files: args.files || both,
         conversation: args.conversation || both,
         dry_run: args.dry_run,
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, Failure> {
 
 /// 1 if the agent cannot.
 pub(super) fn fork(args: &ForkArgs) -> Result<Outcome, Failure> {
-    let params = ForkParams { at: args.at.clone().map(TurnId) };
+    let params = ForkParams { at: args.at.clone().map(TurnId::new) };
     let done: ForkResponse = ask(&args.session, "fork", &params)?;
     print(args.json, &done, || {
         let session = done.session.as_ref().map(|session| format!("{session}\n"));

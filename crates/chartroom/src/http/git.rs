@@ -53,7 +53,8 @@ impl FromRequestParts<App> for Folder {
             Path::<String>::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
         let Query(of) =
             Query::<OfSession>::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
-        let found = folder_of(app, &ProjectId::new(project_id), of.session_id.map(SessionId).as_ref()).await;
+        let found =
+            folder_of(app, &ProjectId::new(project_id), of.session_id.map(SessionId::new).as_ref()).await;
         found.map(Self).map_err(IntoResponse::into_response)
     }
 }

@@ -101,7 +101,7 @@ pub(super) async fn list(
             "say which project: /api/session/list?projectId=…",
         )
     })?;
-    let sessions = app.sessions().list(&ProjectId(project_id), query.all).await?;
+    let sessions = app.sessions().list(&ProjectId::new(project_id), query.all).await?;
     Ok(Json(SessionListResponse { sessions }))
 }
 
@@ -115,7 +115,7 @@ pub(super) async fn load(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<Json<SessionResponse>, ApiError> {
-    Ok(Json(app.sessions().load(&SessionId(id)).await?))
+    Ok(Json(app.sessions().load(&SessionId::new(id)).await?))
 }
 
 /// Tells how a session stands.
@@ -127,7 +127,7 @@ pub(super) async fn status(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<Json<SessionStatusResponse>, ApiError> {
-    Ok(Json(app.sessions().status(&SessionId(id)).await?))
+    Ok(Json(app.sessions().status(&SessionId::new(id)).await?))
 }
 
 /// Ends the agent and all its processes. The conversation stays and can be loaded again.
@@ -139,7 +139,7 @@ pub(super) async fn kill(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<Json<DoneResponse>, ApiError> {
-    app.sessions().kill(&SessionId(id)).await?;
+    app.sessions().kill(&SessionId::new(id)).await?;
     Ok(Json(DoneResponse {}))
 }
 
@@ -150,6 +150,6 @@ pub(super) async fn kill(
     (status = 404, description = "SESSION_NOT_FOUND", body = ErrorResponse),
 ))]
 pub(super) async fn delete(State(app): State<App>, Path(id): Path<String>) -> Result<StatusCode, ApiError> {
-    app.sessions().delete(&SessionId(id)).await?;
+    app.sessions().delete(&SessionId::new(id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

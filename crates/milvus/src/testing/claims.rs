@@ -1,6 +1,8 @@
 //! One writer at a time: who is asleep loses, who dies leaves what was there, and a later one goes on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::machine::{Facts, Machine};
@@ -34,6 +36,55 @@ pub(super) fn asleep(server: &dyn Server) {
 #[test]
 fn a_writer_that_was_asleep_can_no_longer_write() {
     asleep(&Model::default());
+}
+
+/// A writer has looked at its claim for the last time and sleeps before its swap; somebody dies while taking over, at
+/// this call; somebody else takes over and publishes; it wakes up. Returns whether the one who died had enough calls.
+fn swaps_late(server: &Model, at: usize) -> bool {
+    let (asleep, dying, taking) = (server.seen_elsewhere(), server.seen_elsewhere(), server.clone());
+    let names = Names::of("swap");
+    Claim::take(server, &names, "former", TERM).unwrap().publish().unwrap();
+    let mut sleeper = Claim::take(&asleep, &names, "sleeper", TERM).unwrap();
+    sleeper.put(vec![Row::plain("x", "from the sleeper")]).unwrap();
+    let (died, current) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
+    let (told, published) = (Arc::clone(&died), Arc::clone(&current));
+    // The first call of a publication is the look.
+    asleep.sleep_before(1, move || {
+        let names = Names::of("swap");
+        dying.script((0..at).map(|_| None).chain([Some(Fault::Kill)]));
+        let taken = catch_unwind(AssertUnwindSafe(|| drop(Claim::take(&dying, &names, "dying", TERM))));
+        told.store(taken.is_err(), Ordering::SeqCst);
+        let taker = Claim::take(&taking, &names, "taker", TERM).unwrap();
+        *published.lock().unwrap() = Some(taker.collection.clone());
+        taker.publish().unwrap();
+    });
+    let (mine, late) = (sleeper.collection.clone(), sleeper.publish());
+    assert!(matches!(late, Err(ShareError::Lost)), "died at call {at}: {late:?}");
+    let current = current.lock().unwrap().clone();
+    assert_eq!(server.alias(&names.current()).unwrap(), current, "died at call {at}");
+    assert!(!server.collections().contains(&mine), "died at call {at}: what it had is gone");
+    died.load(Ordering::SeqCst)
+}
+
+#[test]
+fn a_sleeper_never_swaps_after_it_was_taken_over_whoever_died_meanwhile() {
+    for at in 0.. {
+        if !swaps_late(&Model::default(), at) {
+            assert!(at > 10, "taking over makes more than {at} calls");
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_claim_that_stands_for_another_collection_publishes_nothing() {
+    let (server, names) = (Model::default(), Names::of("look"));
+    let claim = Claim::take(&server, &names, "sleeper", TERM).unwrap();
+    // One who takes over died before it dropped the sleeper's collection.
+    server.create("elsewhere", Row::NO_VECTOR).unwrap();
+    server.point(&names.claim(claim.fence), "elsewhere").unwrap();
+    assert!(matches!(claim.publish(), Err(ShareError::Lost)));
+    assert_eq!(server.alias(&names.current()), Ok(None));
 }
 
 #[test]

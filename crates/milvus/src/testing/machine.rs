@@ -17,6 +17,7 @@ use tokio::runtime::Runtime;
 
 use crate::server::Server;
 use crate::store::TeamStore;
+use crate::sweep::Sweeping;
 
 /// The project of the tests.
 pub(crate) const PROJECT: &str = "team/app";
@@ -78,6 +79,11 @@ impl Machine {
 
     /// The same, which waits so long for a silent writer.
     pub(crate) fn with_term(server: impl Server + 'static, term: Duration) -> Self {
+        Self::sweeping(server, term, Sweeping::default())
+    }
+
+    /// The same, which takes away what nobody names at other times.
+    pub(crate) fn sweeping(server: impl Server + 'static, term: Duration, sweeping: Sweeping) -> Self {
         let dir = folder();
         let base = dir.path().canonicalize().unwrap();
         let (data, project) = (base.join("data"), base.join("project"));
@@ -86,7 +92,7 @@ impl Machine {
         let texts = Arc::default();
         let own = Arc::new(SqliteStore::open(&data).unwrap());
         let store: Arc<dyn VectorStore> =
-            Arc::new(TeamStore::new(&data, own, Arc::new(server)).with_term(term));
+            Arc::new(TeamStore::new(&data, own, Arc::new(server)).with_term(term).with_sweeping(sweeping));
         let service = RefCell::new(service(&data, Arc::clone(&store), "model", &texts));
         let root = project.to_str().unwrap().to_owned();
         let runtime =

@@ -98,6 +98,16 @@ fn what_did_not_change_is_never_sent_twice() {
 }
 
 #[test]
+fn a_version_that_is_there_is_not_sent_again_though_the_list_does_not_name_it() {
+    let machine = Machine::new(Model::default());
+    for (round, sent) in [(0, 3), (1, 1), (2, 1), (0, 0)] {
+        machine.write("c.rs", &format!("fn round_{round}() {{}}\n"));
+        let message = machine.share().message;
+        assert!(message.contains(&format!("of which {sent} were sent")), "{message}");
+    }
+}
+
+#[test]
 fn a_share_leaves_two_generations_and_no_more() {
     let server = Model::default();
     let machine = Machine::new(server.clone());

@@ -1,6 +1,6 @@
 //! A server in memory. Clones share what they hold, as machines share a server.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::server::{Columns, Kind, Row, Server};
@@ -29,13 +29,20 @@ pub(crate) struct Killed;
 /// What becomes of the calls to come, and of all when those are used up.
 type Script = (VecDeque<Option<Fault>>, Option<Fault>);
 
-#[derive(Debug, Default, Clone)]
+/// After so many calls more, this.
+type Before = (usize, Box<dyn FnOnce() + Send>);
+
+#[derive(Default, Clone)]
 pub(crate) struct Model {
     held: Arc<Mutex<Held>>,
     /// This machine's own.
     script: Arc<Mutex<Script>>,
     /// How many calls this machine made.
     calls: Arc<Mutex<usize>>,
+    /// Whether this machine may delete rows.
+    deletions: Arc<Mutex<Option<TroubleKind>>>,
+    /// What happens before a call of this machine.
+    before: Arc<Mutex<Option<Before>>>,
 }
 
 impl Model {
@@ -50,6 +57,31 @@ impl Model {
 
     pub(crate) fn always(&self, fault: Option<Fault>) {
         *lock(&self.script) = (VecDeque::new(), fault);
+    }
+
+    pub(crate) fn refuse_deletions(&self, kind: Option<TroubleKind>) {
+        *lock(&self.deletions) = kind;
+    }
+
+    /// This machine sleeps before the call after so many, and this happens meanwhile.
+    pub(crate) fn sleep_before(&self, calls: usize, meanwhile: impl FnOnce() + Send + 'static) {
+        *lock(&self.before) = Some((calls, Box::new(meanwhile)));
+    }
+
+    fn wake(&self) {
+        let mut before = lock(&self.before);
+        let due = match before.take() {
+            Some((0, meanwhile)) => Some(meanwhile),
+            Some((more, meanwhile)) => {
+                *before = Some((more - 1, meanwhile));
+                None
+            }
+            None => None,
+        };
+        drop(before);
+        if let Some(meanwhile) = due {
+            meanwhile();
+        }
     }
 
     pub(crate) fn calls(&self) -> usize {
@@ -94,6 +126,7 @@ impl Model {
 
     /// Does a call as the script says.
     fn call<T>(&self, work: impl FnOnce(&mut Held) -> Result<T, Trouble>) -> Result<T, Trouble> {
+        self.wake();
         *lock(&self.calls) += 1;
         let fault = {
             let mut script = lock(&self.script);
@@ -167,6 +200,24 @@ impl Server for Model {
         self.call(|held| {
             let (_, there) = held.collection(collection)?;
             Ok(ids.iter().filter_map(|id| there.get(id).cloned()).collect())
+        })
+    }
+
+    fn ids(&self, collection: &str, prefix: &str) -> Result<BTreeSet<String>, Trouble> {
+        self.call(|held| {
+            let (_, there) = held.collection(collection)?;
+            Ok(there.keys().filter(|id| id.starts_with(prefix)).cloned().collect())
+        })
+    }
+
+    fn delete(&self, collection: &str, ids: &[String]) -> Result<(), Trouble> {
+        if let Some(kind) = *lock(&self.deletions) {
+            return Err(Trouble::new(kind, "scripted"));
+        }
+        self.call(|held| {
+            let (_, there) = held.collection(collection)?;
+            ids.iter().for_each(|id| drop(there.remove(id)));
+            Ok(())
         })
     }
 

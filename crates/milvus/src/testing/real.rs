@@ -1,14 +1,16 @@
 //! The same on the real server, which is killed, stopped, emptied, restarted with old data, and answered for by garbage.
 
+mod bad_input;
+mod database;
 mod line;
+mod place;
 mod seed;
 mod sequences;
 mod tls;
 mod tokens;
 mod world;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -18,14 +20,15 @@ use chartroom_protocol::index::{IndexStatus, ProofReason};
 use chartroom_search::sqlite::SqliteStore;
 use chartroom_search::store::team::ShareError;
 use chartroom_testkit::milvus::Lite;
+use place::Place;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::machine::Facts;
 use super::machines::{adopts_without_embedding, answers_of_its_own_tree, two};
-use super::{claims, suite};
+use super::{claims, suite, sweeps};
 use crate::claim::Claim;
 use crate::grpc::{Address, MilvusServer};
-use crate::names::{self, Names};
+use crate::names::Names;
 use crate::server::{Columns, Kind, Row, Server};
 use crate::store::TeamStore;
 use crate::trouble::TroubleKind;
@@ -36,6 +39,17 @@ fn connect(uri: String) -> MilvusServer {
     MilvusServer::new(address).unwrap().with_patience(Duration::from_secs(10))
 }
 
+/// What the machines of the tests make their indexes with.
+fn fingerprint() -> chartroom_search::store::Fingerprint {
+    chartroom_search::store::Fingerprint {
+        embedding_provider: "test".into(),
+        embedding_model: "model".into(),
+        embedding_dimension: 4,
+        vector_store_provider: "milvus".into(),
+        schema_version: "hybrid_v5".into(),
+    }
+}
+
 fn lite() -> (tempfile::TempDir, Lite) {
     let data = tempfile::tempdir().unwrap();
     let server = Lite::start(&data.path().join("milvus"));
@@ -44,34 +58,70 @@ fn lite() -> (tempfile::TempDir, Lite) {
 
 #[test]
 fn the_teams_store_on_a_real_server_keeps_its_promises() {
-    let (_dir, server) = lite();
-    let data = tempfile::tempdir().unwrap();
-    let own = Arc::new(SqliteStore::open(data.path()).unwrap());
-    suite::suite(&TeamStore::new(data.path(), own, Arc::new(connect(server.address()))));
+    for place in Place::all() {
+        let data = tempfile::tempdir().unwrap();
+        let own = Arc::new(SqliteStore::open(data.path()).unwrap());
+        suite::suite(&TeamStore::new(data.path(), own, Arc::new(place.connect())));
+    }
 }
 
 #[test]
 fn machines_share_through_a_real_server() {
-    let (_dir, server) = lite();
-    adopts_without_embedding(connect(server.address()), connect(server.address()));
+    for place in Place::all() {
+        adopts_without_embedding(place.connect(), place.connect());
+    }
 }
 
 #[test]
 fn each_answer_is_of_its_own_tree_on_a_real_server() {
-    let (_dir, server) = lite();
-    answers_of_its_own_tree(connect(server.address()), connect(server.address()));
+    for place in Place::all() {
+        answers_of_its_own_tree(place.connect(), place.connect());
+    }
 }
 
 #[test]
 fn a_writer_that_was_asleep_can_no_longer_write_to_a_real_server() {
-    let (_dir, server) = lite();
-    claims::asleep(&connect(server.address()));
+    for place in Place::all() {
+        claims::asleep(&place.connect());
+    }
+}
+
+#[test]
+fn a_sleeper_never_swaps_the_alias_of_a_real_server_after_it_was_taken_over() {
+    for place in Place::all() {
+        let (names, term) = (Names::of("swap"), Duration::from_secs(1));
+        let line = place.line();
+        let mut sleeper = Claim::take(&line, &names, "sleeper", term).unwrap();
+        sleeper.put(vec![Row::plain("x", "from the sleeper")]).unwrap();
+        let (server, theirs) = (place.connect(), names.clone());
+        // It has looked at its claim, and sleeps before the swap.
+        line.sleep_before_point(move || {
+            let mut taker = Claim::take(&server, &theirs, "taker", term).unwrap();
+            taker.put(vec![Row::plain("x", "from the taker")]).unwrap();
+            taker.publish().unwrap();
+        });
+        assert!(matches!(sleeper.publish(), Err(ShareError::Lost)));
+        let found = line.get(Kind::Read, &names.current(), &["x".into()], Columns::Data).unwrap();
+        assert_eq!(found[0].data, "from the taker");
+    }
+}
+
+#[test]
+fn versions_that_no_generation_names_go_from_a_real_server() {
+    for place in Place::all() {
+        sweeps::leaves_what_is_named(place.line(), |end| place.rows(end));
+    }
 }
 
 #[test]
 fn rows_aliases_and_collections_are_what_the_model_says() {
-    let (_dir, lite) = lite();
-    let server = connect(lite.address());
+    for place in Place::all() {
+        rows_aliases_and_collections(&place);
+    }
+}
+
+fn rows_aliases_and_collections(place: &Place) {
+    let server = place.connect();
     assert_eq!(server.dimension("c1"), Ok(None));
     assert_eq!(
         server.get(Kind::Read, "c1", &["x".into()], Columns::Data).unwrap_err().kind,
@@ -93,6 +143,17 @@ fn rows_aliases_and_collections_are_what_the_model_says() {
     let text = |id: &str| found.iter().find(|row| row.id == id).unwrap().data.clone();
     assert_eq!((text("row7"), text("row8"), text("row9")), (long, "again".into(), "text".into()));
     assert_eq!(server.get(Kind::Read, "c1", &ids, Columns::Vectors).unwrap()[0].vector, [1.0, 0.0]);
+    // More than one query lists: the next digit parts them.
+    let hex: Vec<String> = (0..100_u64).map(|at| format!("k_{}", blake3::hash(&at.to_le_bytes()))).collect();
+    let rows = hex.iter().map(|id| Row::plain(id, "")).chain([Row::plain("kx0", "")]);
+    server.put("c1", rows.collect()).unwrap();
+    let listed = place.connect().with_listed(7).ids("c1", "k_").unwrap();
+    assert_eq!(listed, hex.iter().cloned().collect());
+    server.delete("c1", &hex[..50]).unwrap();
+    server.delete("c1", &hex[..50]).unwrap();
+    assert_eq!(server.ids("c1", "k_").unwrap(), hex[50..].iter().cloned().collect());
+    assert_eq!(server.delete("none", &hex).unwrap_err().kind, TroubleKind::Missing);
+    assert_eq!(server.ids("none", "").unwrap_err().kind, TroubleKind::Missing);
     assert_eq!(server.alias("al"), Ok(None));
     assert_eq!(
         (server.claim("al", "c1"), server.claim("al", "c1"), server.claim("al", "c2")),
@@ -207,69 +268,6 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-#[test]
-fn an_address_that_is_no_milvus_is_told() {
-    // Whatever comes, it says something that is no HTTP/2.
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let garbage = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { return };
-            let mut some = [0; 64];
-            if stream.read(&mut some).is_ok_and(|n_read| n_read > 0) {
-                drop(stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"));
-            }
-        }
-    });
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    for address in [garbage, format!("http://{nobody}")] {
-        let server = connect(address.clone());
-        let trouble = server.version().unwrap_err();
-        assert!(trouble.is_outage(), "{trouble:?}");
-        assert!(trouble.text.contains(&address), "{trouble:?}");
-        let again = server.version().unwrap_err();
-        assert!(again.text.contains("not asked again"), "{again:?}");
-        assert!(server.last_trouble().is_some());
-
-        let machine = super::machine::Machine::new(server);
-        let adopted = machine.adopt();
-        assert_eq!(adopted.status, IndexStatus::Error, "{}", adopted.message);
-        assert!(adopted.message.contains(&address) && machine.bytes().is_empty(), "{}", adopted.message);
-        let shared = machine.share();
-        assert_eq!(shared.status, IndexStatus::Error, "{}", shared.message);
-        assert!(shared.message.contains("What the team has is as it was"), "{}", shared.message);
-        assert_eq!(machine.facts(), Facts::ok(), "its own index answers");
-    }
-}
-
-#[test]
-fn a_collection_of_another_dimension_on_a_real_server_fails_the_share() {
-    let (_dir, lite) = lite();
-    let server = connect(lite.address());
-    let name = names::vectors(&fingerprint());
-    server.create(&name, 7).unwrap();
-    let machine = super::machine::Machine::new(connect(lite.address()));
-    let shared = machine.share();
-    assert_eq!(shared.status, IndexStatus::Error);
-    assert!(
-        shared.message.contains(&format!("{name} has vectors of 7 dimensions, not 4")),
-        "{}",
-        shared.message
-    );
-    assert_eq!(machine.facts(), Facts::ok(), "its own index answers");
-    assert_eq!(server.dimension(&name), Ok(Some(7)), "what is not ours is not touched");
-}
-
-fn fingerprint() -> chartroom_search::store::Fingerprint {
-    chartroom_search::store::Fingerprint {
-        embedding_provider: "test".into(),
-        embedding_model: "model".into(),
-        embedding_dimension: 4,
-        vector_store_provider: "milvus".into(),
-        schema_version: "hybrid_v5".into(),
-    }
-}
-
 const CHILD: &str = "CHARTROOM_TEST_SLEEPER";
 
 /// The other half of the test below, in a process of its own: it writes until it can no longer, and says why.
@@ -314,26 +312,4 @@ fn a_process_that_is_stopped_and_wakes_up_can_no_longer_write() {
     claim.publish().unwrap();
     let found = server.get(Kind::Read, &names.current(), &["x".into()], Columns::Data).unwrap();
     assert_eq!(found[0].data, "from the taker");
-}
-
-#[test]
-fn a_collection_with_other_columns_is_told_by_its_name() {
-    use milvus::v2::prelude::*;
-    let (_dir, lite) = lite();
-    let name = names::files(&fingerprint());
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
-        let client = ClientV2::new(&ConnectConfig::new().uri(lite.address())).await.unwrap();
-        let schema = CollectionSchema::new()
-            .add_field(FieldSchema::new().name("pk").data_type(DataType::Int64).primary_key(true))
-            .add_field(FieldSchema::new().name("v").data_type(DataType::FloatVector).dimension(2));
-        let request =
-            CreateCollectionRequest::builder().collection_name(name.as_str()).schema(schema).build().unwrap();
-        client.create_collection(request).await.unwrap();
-    });
-    let machine = super::machine::Machine::new(connect(lite.address()));
-    let shared = machine.share();
-    assert_eq!(shared.status, IndexStatus::Error);
-    assert!(shared.message.contains(&name) && shared.message.contains("other columns"), "{}", shared.message);
-    assert_eq!(machine.facts(), Facts::ok(), "its own index answers");
 }

@@ -13,6 +13,7 @@ use chartroom_protocol::index::IndexStatus;
 use super::machine::{Facts, Machine};
 use super::model::{Fault, Killed, Model};
 use super::random::Random;
+use crate::sweep::Sweeping;
 use crate::trouble::TroubleKind;
 
 const KINDS: [TroubleKind; 6] = [
@@ -88,8 +89,12 @@ impl World {
         let server = Model::default();
         let (ours, theirs) = (server.seen_elsewhere(), server.seen_elsewhere());
         let term = Duration::from_millis(5);
-        let (first, second) =
-            (Machine::with_term(ours.clone(), term), Machine::with_term(theirs.clone(), term));
+        // What nobody names goes as soon as it can, so that a sweep is part of most shares.
+        let at_once = Sweeping { every: Duration::ZERO, grace: Duration::ZERO };
+        let (first, second) = (
+            Machine::sweeping(ours.clone(), term, at_once),
+            Machine::sweeping(theirs.clone(), term, at_once),
+        );
         assert_eq!(first.share().status, IndexStatus::Ok);
         assert_eq!(second.adopt().status, IndexStatus::Ok);
         let (restore, bytes) = (Box::new(server.backup()), second.bytes());

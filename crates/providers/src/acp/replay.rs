@@ -66,7 +66,7 @@ impl Replay {
     }
 
     fn begin(&mut self) {
-        let turn_id = TurnId(format!("{}:history:{}", self.session_id, self.turns.len() + 1));
+        let turn_id = TurnId::new(format!("{}:history:{}", self.session_id, self.turns.len() + 1));
         let said = SaidTurn { turn_id, message: String::new(), answer: String::new() };
         self.turns.push(Turn { said, updates: Vec::new(), is_answering: false });
     }

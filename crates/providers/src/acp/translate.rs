@@ -290,7 +290,7 @@ impl Turn {
     }
 
     fn next_item(&mut self) -> ItemId {
-        let item_id = ItemId(format!("{}:{}:0", self.id, self.next_ordinal));
+        let item_id = ItemId::new(format!("{}:{}:0", self.id, self.next_ordinal));
         self.next_ordinal += 1;
         item_id
     }
@@ -415,7 +415,7 @@ fn call_events(item_id: &ItemId, id: &str, call: &Call) -> Vec<StreamEvent> {
 /// What a tool has said that goes no further.
 fn partial_output(item_id: &ItemId, id: &str, call: &Call) -> StreamEvent {
     StreamEvent::ItemStart {
-        item_id: ItemId(format!("{item_id}:output")),
+        item_id: ItemId::new(format!("{item_id}:output")),
         item_type: ItemType::FunctionCallOutput,
         initial_content: Some(call.output()).filter(|output| !output.is_empty()),
         name: None,
@@ -433,7 +433,7 @@ fn broken_off() -> ErrorDetail {
 
 fn output_event(item_id: &ItemId, id: &str, call: &Call, is_error: bool) -> StreamEvent {
     StreamEvent::ItemDone {
-        item_id: ItemId(format!("{item_id}:output")),
+        item_id: ItemId::new(format!("{item_id}:output")),
         final_item: FinalizedItem::FunctionCallOutput {
             call_id: CallId::from(id),
             output: call.output(),

@@ -84,7 +84,7 @@ impl Provider for ClaudeProvider {
                 started
             }
             None => {
-                let session_id = SessionId(uuid::Uuid::new_v4().to_string());
+                let session_id = SessionId::new(uuid::Uuid::new_v4().to_string());
                 self.starter.start(&options.project_dir, Conversation::New(session_id), &settings).await?
             }
         };

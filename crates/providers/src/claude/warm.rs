@@ -90,7 +90,7 @@ impl WarmPool {
     }
 
     async fn start(self, project_dir: ProjectDir) {
-        let conversation = Conversation::New(SessionId(uuid::Uuid::new_v4().to_string()));
+        let conversation = Conversation::New(SessionId::new(uuid::Uuid::new_v4().to_string()));
         let started = self.starter.start(&project_dir, conversation, &Settings::default()).await;
         let session_id = started.as_ref().ok().map(|started| started.session_id.clone());
         let evicted = {

@@ -189,7 +189,7 @@ impl Asker<'_> {
             ms,
             lead,
         };
-        let request = self.request(query);
+        let request = request(query, self.history.clone());
         // Warm: what a snapshot costs once is not what a question costs.
         rank::search(reader, self.embedder, &request)?;
         let began = Instant::now();
@@ -224,24 +224,24 @@ impl Asker<'_> {
         }
         Ok(())
     }
+}
 
-    /// As the tool asks, with more results.
-    fn request(&self, query: &str) -> SearchRequest {
-        SearchRequest {
-            root: "/".to_owned(),
-            below: None,
-            query: query.to_owned(),
-            ask: SearchAsk::Find,
-            scope: SearchScope::Runtime,
-            result_mode: ResultMode::Grouped,
-            group_by: GroupBy::Symbol,
-            ranking_mode: RankingMode::Default,
-            changed_files: BTreeSet::new(),
-            history: self.history.clone(),
-            limit: DEPTH,
-            debug: false,
-            now_ms: 0,
-        }
+/// As the tool asks, with more results.
+pub(super) fn request(query: &str, history: Option<Arc<HistoryWords>>) -> SearchRequest {
+    SearchRequest {
+        root: "/".to_owned(),
+        below: None,
+        query: query.to_owned(),
+        ask: SearchAsk::Find,
+        scope: SearchScope::Runtime,
+        result_mode: ResultMode::Grouped,
+        group_by: GroupBy::Symbol,
+        ranking_mode: RankingMode::Default,
+        changed_files: BTreeSet::new(),
+        history,
+        limit: DEPTH,
+        debug: false,
+        now_ms: 0,
     }
 }
 

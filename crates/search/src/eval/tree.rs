@@ -110,7 +110,9 @@ impl Tree {
     /// Changes files in place; the next move puts them back.
     pub fn replace(&mut self, files: BTreeMap<String, Vec<u8>>) -> Result<(), TreeError> {
         for (path, content) in files {
-            if self.files.remove(&path).is_some() {
+            // It stays known, by no content's name: a tree that has no such file must lose it.
+            if let Some(name) = self.files.get_mut(&path) {
+                name.clear();
                 fs::write(self.folder.join(path), content)?;
             }
         }
@@ -208,6 +210,20 @@ mod tests {
             ["c.rs"],
             "a file where a folder was"
         );
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_is_put_back_or_goes_with_its_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut tree =
+            Tree::below(folder.path(), Arc::new(InProcess::default()), Arc::new(NoEmbedder)).unwrap();
+        let (a, b) = (("a.rs", "fn a() {}"), ("b.rs", "fn b() {}"));
+        moved(&mut tree, &[a, b]);
+        let replaced = |name: &str| (name.to_owned(), b"fn replaced() {}".to_vec());
+        tree.replace(BTreeMap::from([replaced("a.rs"), replaced("b.rs")])).unwrap();
+        assert_eq!(tree.reader().unwrap().symbols_named("replaced").unwrap().len(), 2);
+        assert_eq!(moved(&mut tree, &[a]), ["a.rs"]);
+        assert_eq!(tree.reader().unwrap().symbols_named("replaced").unwrap().len(), 0);
     }
 
     #[test]

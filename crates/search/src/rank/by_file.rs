@@ -77,7 +77,7 @@ fn best_of_both(mut chunks: Vec<(String, f32)>, near: &[(String, f32)]) -> Vec<(
 }
 
 /// The nearest chunks by file, the nearest first: one for the nearest of all, nothing for the last that is looked at.
-fn near(
+pub(super) fn near(
     reader: &dyn GenerationReader,
     passes: &Passes,
     filter: &Filter,

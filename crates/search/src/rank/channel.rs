@@ -97,16 +97,20 @@ pub struct ChannelWeights {
     channels: [f32; N_CHANNELS],
     /// What a file is worth at least before anything is asked.
     least_standing: f32,
+    /// Whether what a file scores beside the best counts less than in proportion.
+    is_sharp: bool,
 }
 
 impl ChannelWeights {
     /// For a text: every channel the same, but for what a path's own words say already, and for modules, which are few.
-    pub const TEXT: Self = Self { channels: [1.0; N_CHANNELS], least_standing: 0.0 }
+    pub const TEXT: Self = Self { channels: [1.0; N_CHANNELS], least_standing: 0.0, is_sharp: true }
         .with(Channel::FileNames, 0.0)
         .with(Channel::Modules, 0.5);
 
-    /// For a line of words: each of them is in some path, so that paths say less.
-    pub const SHORT: Self = Self::TEXT.with(Channel::Paths, 0.25).with(Channel::FileNames, 0.25);
+    /// For a line of words: each of them is in some path, so that paths say less. Where a name of the code is among them,
+    /// the best file by that name is often not the one, so that the others are not put down.
+    pub const SHORT: Self =
+        Self { is_sharp: false, ..Self::TEXT }.with(Channel::Paths, 0.25).with(Channel::FileNames, 0.25);
 
     /// What a query asks for. Commits say what was changed, not how it works.
     pub fn of_query(query: &WeighedQuery, ask: SearchAsk) -> Self {
@@ -119,12 +123,18 @@ impl ChannelWeights {
 
     /// The same for a short question in words.
     pub fn in_words(self) -> Self {
-        Self { least_standing: STANDING_IN_WORDS, ..self }
+        Self { least_standing: STANDING_IN_WORDS, is_sharp: true, ..self }
     }
 
     /// What a file is worth that is worth this much before anything is asked.
     pub fn standing(&self, standing: f32) -> f32 {
         standing.max(self.least_standing)
+    }
+
+    /// What a file's score beside the best counts, both 0 to 1: for long texts and questions in words its 1.25th power, so
+    /// that to be far ahead in some channels is more than to be fair in all of them. Roots cost far less than a power.
+    pub fn counted(&self, score: f32) -> f32 {
+        if self.is_sharp { score * score.sqrt().sqrt() } else { score }
     }
 
     /// What this channel weighs.
@@ -149,6 +159,14 @@ mod tests {
         assert_eq!([weights.standing(0.5), weights.standing(1.0)], [0.5, 1.0]);
         let in_words = weights.in_words();
         assert_eq!([in_words.standing(0.5), in_words.standing(1.0)], [STANDING_IN_WORDS, 1.0]);
-        assert_eq!(in_words.of(Channel::Paths), weights.of(Channel::Paths), "all else is the same");
+        assert_eq!(in_words.of(Channel::Paths), weights.of(Channel::Paths), "the channels weigh the same");
+    }
+
+    #[test]
+    fn far_ahead_in_one_channel_is_more_than_fair_in_two_but_for_a_line_with_a_name() {
+        let ahead = |weights: ChannelWeights| weights.counted(1.0) - 2.0 * weights.counted(0.5);
+        assert!(ahead(ChannelWeights::TEXT) > 0.1 && ahead(ChannelWeights::SHORT.in_words()) > 0.1);
+        assert_eq!(ahead(ChannelWeights::SHORT), 0.0);
+        assert_eq!(ChannelWeights::TEXT.counted(0.0), 0.0, "what says nothing counts nothing");
     }
 }

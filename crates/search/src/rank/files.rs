@@ -76,7 +76,7 @@ pub(super) fn ranked(
     for channel in Channel::ALL {
         let weight = weights.of(channel);
         for (total, score) in total.iter_mut().zip(&scored.channels[channel as usize]) {
-            *total += weight * score;
+            *total += weight * weights.counted(*score);
         }
     }
     for (score, kind) in total.iter_mut().zip(&table.kinds) {

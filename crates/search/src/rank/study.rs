@@ -1,8 +1,10 @@
 //! Every file's scores for a text, channel by channel: what weights are chosen from.
 
+use super::candidates::Passes;
 use super::channel::{Channel, ChannelWeights, N_CHANNELS};
 use super::filter::Filter;
-use super::{files, title};
+use super::{by_file, files, title};
+use crate::embed::Embedder;
 use crate::query::weigh::{WeighedQuery, weigh};
 use crate::query::{operators, plan};
 use crate::request::{SearchError, SearchRequest};
@@ -52,20 +54,27 @@ fn scores(
     Ok((counts, query, scored))
 }
 
-/// The files that have any score.
+/// The files that have any score, and whether the text is a short question in words.
 pub fn study(
     reader: &dyn GenerationReader,
+    embedder: &dyn Embedder,
     request: &SearchRequest,
-) -> Result<Vec<StudiedFile>, SearchError> {
+) -> Result<(Vec<StudiedFile>, bool), SearchError> {
+    let parsed = operators::parse(&request.query);
+    let (filter, _) = Filter::new(request, &parsed.operators);
+    let plan = plan::plan(&parsed.text);
+    let near = by_file::near(reader, &Passes::prepare(embedder, &plan, &parsed.text), &filter)?;
     let (counts, _, scored) = scores(reader, request)?;
     let paths = &counts.table().paths;
-    let of = |at: usize| -> [f32; N_CHANNELS] {
-        std::array::from_fn(|channel| scored.channels[channel].get(at).copied().unwrap_or_default())
+    let score = |at: usize, channel: Channel| match channel {
+        Channel::Near => near.get(&*paths[at]).and_then(|found| found.first()).map_or(0.0, |(_, near)| *near),
+        _ => scored.channels[channel as usize].get(at).copied().unwrap_or_default(),
     };
     let studied = paths.iter().enumerate().map(|(at, path)| StudiedFile {
         path: path.to_string(),
         standing: counts.table().kinds[at].standing,
-        channels: of(at),
+        channels: Channel::ALL.map(|channel| score(at, channel)),
     });
-    Ok(studied.filter(|file| file.channels.iter().any(|score| *score > 0.0)).collect())
+    let studied = studied.filter(|file| file.channels.iter().any(|score| *score > 0.0)).collect();
+    Ok((studied, plan.in_words))
 }

@@ -35,7 +35,7 @@ impl Actor {
             self.check_ready()?;
         }
         let message = StoredMessage {
-            queued_id: QueuedId(uuid::Uuid::new_v4().to_string()),
+            queued_id: QueuedId::new(uuid::Uuid::new_v4().to_string()),
             turn_id: new_turn_id(),
             params,
             queued_at: self.clock.now().iso(),
@@ -315,5 +315,5 @@ impl Actor {
 
 /// Returns the item under which a turn's user message is shown.
 pub(super) fn user_item(turn_id: &TurnId) -> ItemId {
-    ItemId(format!("{turn_id}:user"))
+    ItemId::new(format!("{turn_id}:user"))
 }

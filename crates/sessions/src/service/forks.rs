@@ -51,7 +51,7 @@ impl SessionService {
         provider_options.insert(FORKED_FROM.to_owned(), forked_from.to_value());
         let now = self.inner.clock.now().iso();
         let session = StoredSession {
-            session_id: SessionId(uuid::Uuid::new_v4().to_string()),
+            session_id: SessionId::new(uuid::Uuid::new_v4().to_string()),
             provider_options,
             created_at: now.clone(),
             last_activity: now,

@@ -31,7 +31,7 @@ impl Store {
                     .query_map([project_id.as_str()], |row| row.get(0))?
                     .collect::<Result<_, _>>()?;
                 for session_id in sessions {
-                    delete(connection, &SessionId(session_id))?;
+                    delete(connection, &SessionId::new(session_id))?;
                 }
                 let n_deleted = connection
                     .prepare_cached("DELETE FROM projects WHERE project_id = ?1")?

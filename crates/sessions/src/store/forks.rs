@@ -68,9 +68,9 @@ impl Store {
             let key = sessions::key(connection, &session_id)?;
             let next = connection
                 .prepare_cached(NEXT_TURN)?
-                .query_row(params![key, turn_id.as_str()], |row| row.get(0))
+                .query_row(params![key, turn_id.as_str()], |row| row.get::<_, String>(0))
                 .optional()?;
-            Ok(next.map(TurnId))
+            Ok(next.map(TurnId::new))
         })
         .await
     }

@@ -39,7 +39,7 @@ impl Store {
                      WHERE session = ?1 AND seq < ?2 AND item_id LIKE '%:user' ORDER BY seq",
                 )?
                 .query_map(rusqlite::params![key, seq_column(before)], |row| {
-                    Ok((TurnId(row.get(0)?), row.get(1)?))
+                    Ok((TurnId::new(row.get::<_, String>(0)?), row.get(1)?))
                 })?
                 .collect::<Result<_, _>>()?;
             Ok(KnownItems { item_ids, begun_here })
@@ -77,7 +77,7 @@ impl Store {
                 let Some(said) = Said::read(row.get_ref(0)?.as_str().unwrap_or_default()) else { continue };
                 match (&*said.origin, turns.last_mut()) {
                     ("user", _) => turns.push(SaidTurn {
-                        turn_id: TurnId(said.turn_id.into_owned()),
+                        turn_id: TurnId::new(said.turn_id.into_owned()),
                         message: said.content.into_owned(),
                         answer: String::new(),
                     }),

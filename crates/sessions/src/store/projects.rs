@@ -102,7 +102,7 @@ fn add(connection: &Connection, path: &Path) -> Result<AddedProject, StoreError>
         }
         None => {
             let project = StoredProject {
-                project_id: ProjectId(uuid::Uuid::new_v4().to_string()),
+                project_id: ProjectId::new(uuid::Uuid::new_v4().to_string()),
                 path: path.to_owned(),
                 name: path
                     .file_name()
@@ -127,7 +127,7 @@ fn path_text(path: &Path) -> Result<&str, StoreError> {
 
 fn project(row: &Row<'_>) -> Result<StoredProject, rusqlite::Error> {
     Ok(StoredProject {
-        project_id: ProjectId(row.get(0)?),
+        project_id: ProjectId::new(row.get::<_, String>(0)?),
         path: PathBuf::from(row.get::<_, String>(1)?),
         name: row.get(2)?,
     })

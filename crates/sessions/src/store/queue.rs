@@ -99,8 +99,9 @@ impl Store {
             let mut statement = connection.prepare_cached(
                 "SELECT session_id FROM sessions WHERE key IN (SELECT session FROM queue) ORDER BY key",
             )?;
-            let sessions =
-                statement.query_map([], |row| Ok(SessionId(row.get(0)?)))?.collect::<Result<_, _>>()?;
+            let sessions = statement
+                .query_map([], |row| Ok(SessionId::new(row.get::<_, String>(0)?)))?
+                .collect::<Result<_, _>>()?;
             Ok(sessions)
         })
         .await
@@ -128,8 +129,8 @@ fn remove(connection: &Connection, queued_id: &QueuedId) -> Result<(), StoreErro
 
 fn message(row: &Row<'_>) -> Result<StoredMessage, rusqlite::Error> {
     Ok(StoredMessage {
-        queued_id: QueuedId(row.get(0)?),
-        turn_id: TurnId(row.get(1)?),
+        queued_id: QueuedId::new(row.get::<_, String>(0)?),
+        turn_id: TurnId::new(row.get::<_, String>(1)?),
         params: from_json(2, &row.get::<_, String>(2)?)?,
         queued_at: row.get(3)?,
     })

@@ -185,9 +185,9 @@ pub(super) fn key(connection: &Connection, session_id: &SessionId) -> Result<i64
 
 fn session(row: &Row<'_>) -> Result<StoredSession, rusqlite::Error> {
     Ok(StoredSession {
-        session_id: SessionId(row.get(0)?),
-        cli_type: CliType(row.get(1)?),
-        project_id: ProjectId(row.get(2)?),
+        session_id: SessionId::new(row.get::<_, String>(0)?),
+        cli_type: CliType::new(row.get::<_, String>(1)?),
+        project_id: ProjectId::new(row.get::<_, String>(2)?),
         title: row.get(3)?,
         model: row.get(4)?,
         mode: row.get(5)?,

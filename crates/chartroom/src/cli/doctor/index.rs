@@ -41,7 +41,11 @@ pub(super) fn check(config: &Config, data: &DataFolder, root: &CanonicalRoot) ->
             }
         },
         Err(Failure::Impossible(why) | Failure::Usage(why)) => {
-            (State::Wrong, why, Some("make the data folder yours again".to_owned()))
+            let mend = match config.index.store {
+                StoreConfig::Embedded => "make the data folder yours again",
+                StoreConfig::Milvus { .. } => "look at [index] store in the config",
+            };
+            (State::Wrong, why, Some(mend.to_owned()))
         }
     };
     Check { area: "index".to_owned(), name: root.to_string(), state, detail, mend }

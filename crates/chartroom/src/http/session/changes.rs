@@ -70,7 +70,7 @@ pub(super) async fn changes(
     Path(id): Path<String>,
     Query(query): Query<ChangesQuery>,
 ) -> Result<Json<Changes>, ApiError> {
-    let records = records(&app, &SessionId(id.clone())).await?;
+    let records = records(&app, &SessionId::new(id.clone())).await?;
     let scope = match query.scope.as_deref() {
         Some("turn") => Scope::Turn { session: Some(id), turn: query.turn },
         None | Some("session") if query.turn.is_none() => Scope::Session(Some(id)),
@@ -116,7 +116,7 @@ pub(super) async fn changed_file(
     Path(id): Path<String>,
     Query(query): Query<FileQuery>,
 ) -> Result<Json<FilePatch>, ApiError> {
-    let records = opened(&app, &SessionId(id)).await?;
+    let records = opened(&app, &SessionId::new(id)).await?;
     let (before, after) = (query.before.as_deref(), query.after.as_deref());
     let context = query.context.unwrap_or(CONTEXT_LINES);
     Ok(Json(records.file_patch(before, after, context).await.map_err(refusal)?))
@@ -141,7 +141,7 @@ pub(super) async fn changed_content(
     Path(id): Path<String>,
     Query(query): Query<ContentQuery>,
 ) -> Result<Response, ApiError> {
-    let records = opened(&app, &SessionId(id)).await?;
+    let records = opened(&app, &SessionId::new(id)).await?;
     let bytes = records.content(&query.content).await.map_err(refusal)?;
     // Never as what it may be: a page of a repository is no page of ours.
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
@@ -156,7 +156,7 @@ pub(super) async fn scopes(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<Json<ScopesResponse>, ApiError> {
-    let records = records(&app, &SessionId(id.clone())).await?;
+    let records = records(&app, &SessionId::new(id.clone())).await?;
     Ok(Json(records.scopes(&id).map_err(refusal)?))
 }
 
@@ -169,7 +169,7 @@ pub(super) async fn looked(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<Json<ScopesResponse>, ApiError> {
-    let records = opened(&app, &SessionId(id.clone())).await?;
+    let records = opened(&app, &SessionId::new(id.clone())).await?;
     records.look_at(&id).await.map_err(refusal)?;
     Ok(Json(records.scopes(&id).map_err(refusal)?))
 }
@@ -186,7 +186,7 @@ pub(super) async fn rewind(
     Path(id): Path<String>,
     JsonBody(params): JsonBody<RewindParams>,
 ) -> Result<Json<RewindResponse>, ApiError> {
-    let session_id = SessionId(id);
+    let session_id = SessionId::new(id);
     if !params.files && !params.conversation {
         let message = "say what goes back: `files`, `conversation` or both";
         return Err(ApiError::bad_request(ErrorCode::InvalidRequest, message));
@@ -262,7 +262,7 @@ pub(super) async fn fork(
     Path(id): Path<String>,
     JsonBody(params): JsonBody<ForkParams>,
 ) -> Result<Json<ForkResponse>, ApiError> {
-    let session_id = SessionId(id);
+    let session_id = SessionId::new(id);
     if let Some(cannot) = app.sessions().cannot_fork(&session_id).await? {
         let made = app.sessions().fork_as_text(&session_id, params.at.as_ref()).await?;
         let cannot = format!("{cannot}: the new session was handed it as text, in its first message");
@@ -284,7 +284,7 @@ pub(super) async fn restore(
     Path(id): Path<String>,
     JsonBody(params): JsonBody<RestoreParams>,
 ) -> Result<Json<Restored>, ApiError> {
-    let records = records(&app, &SessionId(id)).await?;
+    let records = records(&app, &SessionId::new(id)).await?;
     let (records, target) = found(&app, records, &params.checkpoint).await.map_err(refusal)?;
     let paths = params.paths.into_iter().map(PathBuf::from).collect();
     let wanted = Wanted { paths, dry_run: params.dry_run, force: params.force };

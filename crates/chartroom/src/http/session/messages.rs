@@ -37,7 +37,7 @@ pub(super) async fn send(
     Path(id): Path<String>,
     JsonBody(params): JsonBody<SendParams>,
 ) -> Result<(StatusCode, Json<SendResponse>), ApiError> {
-    Ok((StatusCode::ACCEPTED, Json(app.sessions().send(&SessionId(id), params).await?)))
+    Ok((StatusCode::ACCEPTED, Json(app.sessions().send(&SessionId::new(id), params).await?)))
 }
 
 /// Interrupts the running turn.
@@ -50,7 +50,7 @@ pub(super) async fn cancel(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<Json<DoneResponse>, ApiError> {
-    app.sessions().cancel(&SessionId(id)).await?;
+    app.sessions().cancel(&SessionId::new(id)).await?;
     Ok(Json(DoneResponse {}))
 }
 
@@ -65,7 +65,7 @@ pub(super) async fn answer(
     Path(id): Path<String>,
     JsonBody(params): JsonBody<AnswerParams>,
 ) -> Result<Json<DoneResponse>, ApiError> {
-    app.sessions().answer(&SessionId(id), params).await?;
+    app.sessions().answer(&SessionId::new(id), params).await?;
     Ok(Json(DoneResponse {}))
 }
 
@@ -78,7 +78,7 @@ pub(super) async fn queue(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<Json<QueueResponse>, ApiError> {
-    Ok(Json(app.sessions().queue(&SessionId(id)).await?))
+    Ok(Json(app.sessions().queue(&SessionId::new(id)).await?))
 }
 
 /// Edits or removes a waiting message, or sends it now.
@@ -92,5 +92,5 @@ pub(super) async fn change_queue(
     Path(id): Path<String>,
     JsonBody(change): JsonBody<QueueParams>,
 ) -> Result<Json<QueueResponse>, ApiError> {
-    Ok(Json(app.sessions().change_queue(&SessionId(id), change).await?))
+    Ok(Json(app.sessions().change_queue(&SessionId::new(id), change).await?))
 }

@@ -27,7 +27,7 @@ pub(super) fn routes() -> Vec<Route> {
     (status = 404, description = "SESSION_NOT_FOUND", body = ErrorResponse),
 ))]
 pub(super) async fn review(State(app): State<App>, Path(id): Path<String>) -> Result<Json<Review>, ApiError> {
-    Ok(Json(app.sessions().review(&SessionId(id)).await?))
+    Ok(Json(app.sessions().review(&SessionId::new(id)).await?))
 }
 
 /// Keeps a comment; one with the same id is replaced. It is kept over a restart, and goes with the session.
@@ -42,7 +42,7 @@ pub(super) async fn put_comment(
     Path(id): Path<String>,
     JsonBody(comment): JsonBody<Comment>,
 ) -> Result<Json<Review>, ApiError> {
-    Ok(Json(app.sessions().put_comment(&SessionId(id), comment).await?))
+    Ok(Json(app.sessions().put_comment(&SessionId::new(id), comment).await?))
 }
 
 /// Forgets a comment.
@@ -55,7 +55,7 @@ pub(super) async fn remove_comment(
     State(app): State<App>,
     Path((id, comment_id)): Path<(String, String)>,
 ) -> Result<Json<Review>, ApiError> {
-    Ok(Json(app.sessions().remove_comment(&SessionId(id), &comment_id).await?))
+    Ok(Json(app.sessions().remove_comment(&SessionId::new(id), &comment_id).await?))
 }
 
 /// Notes that a file was looked at, or that it was not.
@@ -70,5 +70,5 @@ pub(super) async fn viewed(
     Path(id): Path<String>,
     JsonBody(params): JsonBody<ViewedParams>,
 ) -> Result<Json<Review>, ApiError> {
-    Ok(Json(app.sessions().set_viewed(&SessionId(id), params).await?))
+    Ok(Json(app.sessions().set_viewed(&SessionId::new(id), params).await?))
 }

@@ -41,7 +41,7 @@ pub(super) async fn model(
     Path(id): Path<String>,
     JsonBody(params): JsonBody<SetModelParams>,
 ) -> Result<Json<DoneResponse>, ApiError> {
-    app.sessions().set_model(&SessionId(id), params.model).await?;
+    app.sessions().set_model(&SessionId::new(id), params.model).await?;
     Ok(Json(DoneResponse {}))
 }
 
@@ -56,7 +56,7 @@ pub(super) async fn mode(
     Path(id): Path<String>,
     JsonBody(params): JsonBody<SetModeParams>,
 ) -> Result<Json<DoneResponse>, ApiError> {
-    app.sessions().set_mode(&SessionId(id), params.mode).await?;
+    app.sessions().set_mode(&SessionId::new(id), params.mode).await?;
     Ok(Json(DoneResponse {}))
 }
 
@@ -72,7 +72,7 @@ pub(super) async fn title(
     Path(id): Path<String>,
     JsonBody(params): JsonBody<SetTitleParams>,
 ) -> Result<Json<DoneResponse>, ApiError> {
-    app.sessions().set_title(&SessionId(id), &params.title).await?;
+    app.sessions().set_title(&SessionId::new(id), &params.title).await?;
     Ok(Json(DoneResponse {}))
 }
 
@@ -87,7 +87,7 @@ pub(super) async fn archive(
     Path(id): Path<String>,
     JsonBody(params): JsonBody<ArchiveParams>,
 ) -> Result<Json<DoneResponse>, ApiError> {
-    app.sessions().set_archived(&SessionId(id), params.archived).await?;
+    app.sessions().set_archived(&SessionId::new(id), params.archived).await?;
     Ok(Json(DoneResponse {}))
 }
 
@@ -100,7 +100,7 @@ pub(super) async fn options(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<Json<SessionOptions>, ApiError> {
-    Ok(Json(app.sessions().options(&SessionId(id)).await?))
+    Ok(Json(app.sessions().options(&SessionId::new(id)).await?))
 }
 
 /// Asks the agent what fills its context window. Takes up to a second: for a person who wants to know. An agent that
@@ -114,7 +114,7 @@ pub(super) async fn context(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<Json<ContextResponse>, ApiError> {
-    Ok(Json(app.sessions().context_use(&SessionId(id)).await?))
+    Ok(Json(app.sessions().context_use(&SessionId::new(id)).await?))
 }
 
 #[derive(Debug, Deserialize)]
@@ -133,6 +133,6 @@ pub(super) async fn history(
     Path(id): Path<String>,
     Query(query): Query<HistoryQuery>,
 ) -> Result<Response, ApiError> {
-    let frame = app.sessions().history(&SessionId(id), query.before).await?;
+    let frame = app.sessions().history(&SessionId::new(id), query.before).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], frame.json.to_string()).into_response())
 }

@@ -27,7 +27,7 @@ pub(super) async fn list(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<Json<UndoListResponse>, ApiError> {
-    let folder = folder(&app, &SessionId(id)).await?;
+    let folder = folder(&app, &SessionId::new(id)).await?;
     Ok(Json(UndoListResponse { acts: acts::list(app.gate(), &folder)? }))
 }
 
@@ -44,14 +44,14 @@ pub(super) async fn undo(
     Path(id): Path<String>,
     JsonBody(params): JsonBody<UndoParams>,
 ) -> Result<Json<UndoResponse>, ApiError> {
-    let folder = folder(&app, &SessionId(id)).await?;
+    let folder = folder(&app, &SessionId::new(id)).await?;
     // A turn that has just ended is recorded first.
     app.turns_are_recorded(folder.as_path()).await;
     let undone = acts::undo(app.gate(), &folder, &params.act).await?;
     if undone.done
         && let Some(archived) = &undone.undone.archived
     {
-        app.sessions().set_archived(&SessionId(archived.clone()), false).await?;
+        app.sessions().set_archived(&SessionId::new(archived.clone()), false).await?;
     }
     Ok(Json(undone))
 }

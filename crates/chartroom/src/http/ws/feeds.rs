@@ -1,17 +1,23 @@
 //! The sessions that one socket follows, as one stream of frames.
 
-use std::collections::HashMap;
+use std::task::{Context, Poll};
 
 use chartroom_protocol::ids::SessionId;
 use chartroom_sessions::{Feed, Frame, StoreError};
-use futures_util::stream::{self, AbortHandle, BoxStream, SelectAll, StreamExt as _};
+use futures_util::stream::{self, BoxStream, StreamExt as _};
 
-/// The feeds of one socket. Each waits for its next frame; which comes first goes first.
+/// The feeds of one socket. All of them are asked for each frame: a page follows the few sessions that it shows, and asking
+/// one that has nothing costs less than a list of those that were woken.
 #[derive(Default)]
 pub(super) struct Feeds {
-    streams: SelectAll<BoxStream<'static, FromFeed>>,
-    /// Ends the stream of a session that is followed no longer.
-    followed: HashMap<SessionId, AbortHandle>,
+    followed: Vec<Followed>,
+    /// Which of them is asked first. They take turns, so that none has to wait for one that always has something.
+    first: usize,
+}
+
+struct Followed {
+    session_id: SessionId,
+    frames: BoxStream<'static, FromFeed>,
 }
 
 /// What a feed said.
@@ -25,34 +31,39 @@ impl Feeds {
     /// Follows a session; a feed of the same session that ran before is replaced.
     pub(super) fn follow(&mut self, feed: Feed) {
         let session_id = feed.session_id().clone();
-        let (stream, handle) = stream::abortable(frames(feed));
-        if let Some(before) = self.followed.insert(session_id, handle) {
-            before.abort();
-        }
-        self.streams.push(stream.boxed());
+        self.unfollow(&session_id);
+        self.followed.push(Followed { session_id, frames: frames(feed).boxed() });
     }
 
     pub(super) fn unfollow(&mut self, session_id: &SessionId) {
-        if let Some(handle) = self.followed.remove(session_id) {
-            handle.abort();
-        }
+        self.followed.retain(|followed| followed.session_id != *session_id);
     }
 
     pub(super) fn follows(&self, session_id: &SessionId) -> bool {
-        self.followed.contains_key(session_id)
+        self.followed.iter().any(|followed| followed.session_id == *session_id)
     }
 
     /// Waits for the next frame of any feed; for ever when there is none. May be dropped at any await.
     pub(super) async fn next(&mut self) -> FromFeed {
-        match self.streams.next().await {
-            // A feed that was replaced says nothing more, not even that it has ended.
-            Some(FromFeed::Ended(session_id, error)) => {
-                self.followed.remove(&session_id);
-                FromFeed::Ended(session_id, error)
+        std::future::poll_fn(|context| self.poll_next(context)).await
+    }
+
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<FromFeed> {
+        let n_followed = self.followed.len();
+        for index in (0..n_followed).map(|offset| (self.first + offset) % n_followed) {
+            match self.followed[index].frames.poll_next_unpin(context) {
+                Poll::Pending => {}
+                Poll::Ready(Some(frame @ FromFeed::Frame(_))) => {
+                    self.first = index + 1;
+                    return Poll::Ready(frame);
+                }
+                Poll::Ready(ended) => {
+                    let followed = self.followed.remove(index);
+                    return Poll::Ready(ended.unwrap_or(FromFeed::Ended(followed.session_id, None)));
+                }
             }
-            Some(frame) => frame,
-            None => std::future::pending().await,
         }
+        Poll::Pending
     }
 }
 

@@ -1,5 +1,6 @@
 //! A machine's way to a real server. Its client can be replaced, as a new process has a new one.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,18 +17,25 @@ pub(super) const IMPATIENT: Duration = Duration::from_secs(1);
 pub(crate) struct Line {
     address: Address,
     client: Arc<Mutex<Arc<MilvusServer>>>,
+    /// What happens before the next time an alias is let stand for another collection.
+    before_point: Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>,
 }
 
 impl Line {
     pub(super) fn to(address: Address) -> Self {
         let client = Arc::new(Mutex::new(Arc::new(client(&address, PATIENT))));
-        Self { address, client }
+        Self { address, client, before_point: Arc::default() }
     }
 
     /// Another client, which waits so long for a probe and has met no trouble yet.
     pub(super) fn renew(&self, patience: Duration) {
         *self.client.lock().unwrap_or_else(PoisonError::into_inner) =
             Arc::new(client(&self.address, patience));
+    }
+
+    /// This machine sleeps before it lets an alias stand for another collection, and this happens meanwhile.
+    pub(super) fn sleep_before_point(&self, meanwhile: impl FnOnce() + Send + 'static) {
+        *self.before_point.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(meanwhile));
     }
 
     fn now(&self) -> Arc<MilvusServer> {
@@ -61,6 +69,12 @@ impl Server for Line {
     ) -> Result<Vec<Row>, Trouble> {
         self.now().get(kind, collection, ids, columns)
     }
+    fn ids(&self, collection: &str, prefix: &str) -> Result<BTreeSet<String>, Trouble> {
+        self.now().ids(collection, prefix)
+    }
+    fn delete(&self, collection: &str, ids: &[String]) -> Result<(), Trouble> {
+        self.now().delete(collection, ids)
+    }
     fn alias(&self, alias: &str) -> Result<Option<String>, Trouble> {
         self.now().alias(alias)
     }
@@ -68,6 +82,10 @@ impl Server for Line {
         self.now().claim(alias, collection)
     }
     fn point(&self, alias: &str, collection: &str) -> Result<(), Trouble> {
+        let meanwhile = self.before_point.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(meanwhile) = meanwhile {
+            meanwhile();
+        }
         self.now().point(alias, collection)
     }
     fn drop_alias(&self, alias: &str) -> Result<(), Trouble> {

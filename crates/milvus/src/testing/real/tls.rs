@@ -81,8 +81,13 @@ fn a_server_is_known_by_the_users_authority_and_by_no_other() {
         let server = MilvusServer::new(address(ca_file)).unwrap().with_patience(IMPATIENT);
         let trouble = server.version().unwrap_err();
         assert!(trouble.is_outage(), "{trouble:?}");
+        let why = "the server's certificate is not trusted";
+        assert!(trouble.text.contains(why) && trouble.text.contains("UnknownIssuer"), "{trouble}");
+        assert!(trouble.text.contains("`caFile`") && trouble.text.contains(&lite.address()), "{trouble}");
         let stranger = Machine::new(server);
-        assert_eq!(stranger.adopt().status, IndexStatus::Error);
+        let adopted = stranger.adopt();
+        assert_eq!(adopted.status, IndexStatus::Error);
+        assert!(adopted.message.contains(why), "{}", adopted.message);
         assert!(stranger.bytes().is_empty());
     }
     // And a file that is none is told by its name.
@@ -90,6 +95,12 @@ fn a_server_is_known_by_the_users_authority_and_by_no_other() {
     let server = MilvusServer::new(address(Some(&none))).unwrap().with_patience(PATIENT);
     let trouble = server.version().unwrap_err();
     assert!(trouble.text.contains("none.pem"), "{trouble}");
+    // One that speaks no TLS is told how it is reached.
+    let plain = Lite::start(&dir.path().join("plain"));
+    let uri = plain.address().replace("http", "https");
+    let server = MilvusServer::new(Address { uri, ..address(None) }).unwrap().with_patience(PATIENT);
+    let trouble = server.version().unwrap_err();
+    assert!(trouble.text.contains("does not speak TLS") && trouble.text.contains("http://"), "{trouble}");
     // An address without TLS does not get through to a server that has it.
     let plain = Address { uri: lite.address().replace("https", "http"), ..address(None) };
     assert!(MilvusServer::new(plain).unwrap().with_patience(IMPATIENT).version().unwrap_err().is_outage());

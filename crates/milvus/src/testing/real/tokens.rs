@@ -43,6 +43,8 @@ fn a_token_that_is_refused_is_told_and_changes_nothing() {
         let trouble = server.version().unwrap_err();
         assert_eq!(trouble.kind, TroubleKind::Auth, "{trouble}");
         assert!(trouble.text.contains("auth check failure"), "{trouble}");
+        assert!(trouble.text.contains("`tokenEnv`"), "{trouble}");
+        assert!(trouble.text.contains(&guarded.lite.address()), "{trouble}");
         let told = server.last_trouble().expect("doctor shows it").0;
         assert!(told.contains("auth check failure"), "{told}");
     }
@@ -77,6 +79,7 @@ fn a_token_that_may_only_read_adopts_and_searches_and_cannot_share() {
     let shared = laptop.share();
     assert_eq!(shared.status, IndexStatus::Error, "{}", shared.message);
     assert!(shared.message.contains("permission deny"), "{}", shared.message);
+    assert!(shared.message.contains("the token has no right to do this"), "{}", shared.message);
     assert!(shared.message.contains("What the team has is as it was"), "{}", shared.message);
     assert_eq!(writer.alias(&current).unwrap(), before);
     assert_eq!(laptop.facts(), Facts::ok(), "it reads as before");

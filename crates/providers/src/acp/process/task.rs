@@ -88,7 +88,7 @@ impl Task {
             }
             Event::Permission { params, reply } => {
                 self.n_questions += 1;
-                let question_id = QuestionId(format!("{}:q{}", self.session_id, self.n_questions));
+                let question_id = QuestionId::new(format!("{}:q{}", self.session_id, self.n_questions));
                 let tool_call = params.get("toolCall").cloned().unwrap_or_default();
                 let known = self.translator.call(text(&tool_call, "/toolCallId"));
                 let permission = Permission::read(question_id.clone(), &params, known);

@@ -61,7 +61,7 @@ impl Permission {
 
     /// Returns the id by which the answer finds it: the CLI's own.
     pub fn question_id(&self) -> QuestionId {
-        QuestionId(self.request_id.clone())
+        QuestionId::new(self.request_id.clone())
     }
 
     /// Returns the call that waits for the answer.

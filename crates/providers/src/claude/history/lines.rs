@@ -230,7 +230,7 @@ impl Lines {
         Upsert {
             turn_id: self.turn_id.clone(),
             session_id: self.session_id.clone(),
-            item_id: ItemId(item_id),
+            item_id: ItemId::new(item_id),
             source_timestamp: timestamp.clone(),
             emitted_at: timestamp,
             status: UpsertStatus::Complete,

@@ -307,7 +307,7 @@ impl Task {
                     asker.send(outcome).ok();
                 }
             }
-            Translated::Withdrawn { request_id } => self.close_question(&QuestionId(request_id)).await,
+            Translated::Withdrawn { request_id } => self.close_question(&QuestionId::new(request_id)).await,
             Translated::Asked { request_id, request } => self.asked_by_claude(request_id, request).await,
         }
     }

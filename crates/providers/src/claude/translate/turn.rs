@@ -137,7 +137,7 @@ impl Turn {
 
     fn block_start(&mut self, index: usize, head: &BlockHead<'_>) -> Option<StreamEvent> {
         let message = self.message.as_mut()?;
-        let item_id = ItemId(format!("{}:{}:{index}", self.id, message.ordinal));
+        let item_id = ItemId::new(format!("{}:{}:{index}", self.id, message.ordinal));
         let kind = kind(head)?;
         let start = item_start(&item_id, &kind, None);
         let block = Block { item_id, kind, content: String::new(), whole: None, done: false };
@@ -255,7 +255,7 @@ impl Turn {
                 (ordinal, 0)
             }
         };
-        let item_id = ItemId(format!("{}:{ordinal}:{index}", self.id));
+        let item_id = ItemId::new(format!("{}:{ordinal}:{index}", self.id));
         self.calls.extend(call_of(&final_item, &item_id, self.now));
         vec![item_start(&item_id, &kind, parent), StreamEvent::ItemDone { item_id, final_item }]
     }
@@ -276,7 +276,7 @@ impl Turn {
         detail.diagnostics = self.told.remove(&CallId::from(id)).or(detail.diagnostics);
         // Without a call of that id this is where the item begins; the processor names it `unknown_tool`.
         let ordinal = self.next_ordinal.saturating_sub(1);
-        let item_id = ItemId(format!("{}:{ordinal}:tool:{id}", self.id));
+        let item_id = ItemId::new(format!("{}:{ordinal}:tool:{id}", self.id));
         let call_id = CallId::from(id);
         vec![
             StreamEvent::ItemStart {

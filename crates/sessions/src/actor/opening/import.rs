@@ -110,12 +110,12 @@ struct Names<'a> {
 impl Names<'_> {
     fn name(&mut self, upsert: &mut Upsert, seq: u64) {
         if self.turn.as_ref().is_none_or(|(theirs, _)| *theirs != upsert.turn_id) {
-            let ours = TurnId(format!("{}:history:{seq}", self.session_id));
+            let ours = TurnId::new(format!("{}:history:{seq}", self.session_id));
             self.turn = Some((upsert.turn_id.clone(), ours));
             self.n_items = 0;
         }
         if let Some((_, ours)) = &self.turn {
-            upsert.item_id = ItemId(format!("{ours}:{}", self.n_items));
+            upsert.item_id = ItemId::new(format!("{ours}:{}", self.n_items));
             upsert.turn_id = ours.clone();
             self.n_items += 1;
         }

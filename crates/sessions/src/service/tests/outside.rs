@@ -85,7 +85,7 @@ fn remembered(session_id: &SessionId, ours: &TurnId, keeps: Keeps, lines: &str) 
             Some((_, words)) => (format!("a{n}"), Origin::Agent, words),
         };
         if origin == Origin::User {
-            turn_id = TurnId::new(&item);
+            turn_id = TurnId::from(item.as_str());
         }
         let said = said(session_id, &item, origin, "2026-01-01T00:00:00.000Z", words);
         items.push(Upsert { turn_id: turn_id.clone(), ..said });
