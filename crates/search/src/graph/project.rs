@@ -141,18 +141,17 @@ impl Project {
         let dots = module.len() - module.trim_start_matches('.').len();
         if dots == 0 {
             let names = segments(module);
-            let mut found = self.by_suffix(&names, importer, &[".py", ".pyi"])?;
             // What lies in a package is not at the top: `import json` is not `package/json.py`.
-            found.retain(|path| {
-                let mut above = path.as_str();
+            let is_at_top = |path: &str| {
+                let mut above = path;
                 for _ in 0..names.len() + usize::from(path.contains("__init__.py")) {
                     above = folder(above);
                 }
                 let marker =
                     if above.is_empty() { "__init__.py".to_owned() } else { format!("{above}/__init__.py") };
                 !self.paths.contains(&marker)
-            });
-            return (!found.is_empty()).then_some(found);
+            };
+            return self.by_suffix_if(&names, importer, &[".py", ".pyi"], is_at_top);
         }
         let mut base: Vec<&str> = folder(importer).split('/').filter(|part| !part.is_empty()).collect();
         base.truncate((base.len() + 1).checked_sub(dots)?);
@@ -250,12 +249,24 @@ impl Project {
 
     /// Files whose module name ends with these segments: the nearest to the importer.
     fn by_suffix(&self, segments: &[String], importer: &str, endings: &[&str]) -> Option<Vec<String>> {
+        self.by_suffix_if(segments, importer, endings, |_| true)
+    }
+
+    /// The same, of those files that can be meant.
+    fn by_suffix_if(
+        &self,
+        segments: &[String],
+        importer: &str,
+        endings: &[&str],
+        is_meant: impl Fn(&str) -> bool,
+    ) -> Option<Vec<String>> {
         let last = segments.last()?;
         let mut found: Vec<&String> = self
             .by_stem
             .get(last)?
             .iter()
             .filter(|path| endings.is_empty() || endings.iter().any(|ending| path.ends_with(ending)))
+            .filter(|path| is_meant(path))
             .filter(|path| {
                 let parts = module_segments(path);
                 parts.len() >= segments.len()

@@ -3,6 +3,7 @@
 mod damage;
 mod families;
 mod graph;
+mod receivers;
 mod resolution;
 mod sequences;
 
