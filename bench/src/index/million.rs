@@ -106,7 +106,7 @@ fn made_up(numbers: &mut Numbers, file: u64) -> FileChange {
         chunks,
         vectors,
         symbols,
-        graph: serde_json::Value::Null,
+        facts: Default::default(),
     }))
 }
 

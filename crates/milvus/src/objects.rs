@@ -4,20 +4,22 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::names::{self, Names};
 use crate::packing;
 use crate::server::{Columns, Kind, Row, Server};
 use crate::trouble::{Trouble, TroubleKind};
 use chartroom_search::store::{Chunk, FileRecord, FileStamp, Fingerprint, StoreError, Symbol};
+use chartroom_search::symbols::Facts;
 
 /// A version of a file without its vectors and its stat.
 #[derive(Serialize, Deserialize)]
 struct Version {
     chunks: Vec<Chunk>,
     symbols: Vec<Symbol>,
-    graph: Value,
+    /// Named as it is stored.
+    #[serde(rename = "graph")]
+    facts: Facts,
     /// Whether its chunks have vectors.
     vectors: bool,
 }
@@ -106,7 +108,7 @@ impl<'a> Objects<'a> {
             let version = Version {
                 chunks: record.chunks.clone(),
                 symbols: record.symbols.clone(),
-                graph: record.graph.clone(),
+                facts: record.facts.clone(),
                 vectors: !record.vectors.is_empty(),
             };
             let key = self.names.file_key(&record.rel_path, &record.stamp.hash);
@@ -149,7 +151,7 @@ impl<'a> Objects<'a> {
                 chunks: version.chunks,
                 vectors: found?,
                 symbols: version.symbols,
-                graph: version.graph,
+                facts: version.facts,
             })
         };
         Ok(wanted.iter().zip(&keys).map(record).collect())

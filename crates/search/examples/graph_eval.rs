@@ -46,7 +46,7 @@ fn index(store: &SqliteStore, root: &Path) {
                     vectors: vec![Vec::new(); parsed.chunks.len()],
                     chunks: parsed.chunks,
                     symbols: parsed.symbols,
-                    graph: parsed.graph,
+                    facts: parsed.facts,
                 })))
             })
             .collect();

@@ -15,10 +15,9 @@ use std::path::Path;
 
 pub use indexable::{FileMeta, Refusal, indexable};
 
-use crate::graph::facts;
 use crate::parser::{InProcess, Parser};
 use crate::store::{self, Chunk};
-use crate::symbols::{self, Language, Symbol};
+use crate::symbols::{self, Facts, Language, Symbol};
 
 /// No chunk is longer, but for a single line that is.
 pub const MAX_CHUNK_CHARS: usize = 2500;
@@ -34,8 +33,8 @@ pub struct ParsedFile {
     pub chunks: Vec<Chunk>,
     /// The definitions, by start line.
     pub symbols: Vec<store::Symbol>,
-    /// Goes to [`crate::store::FileRecord::graph`] unread.
-    pub graph: serde_json::Value,
+    /// Call sites and imports.
+    pub facts: Facts,
     /// The parser failed on it: there are no symbols, though its language has some.
     pub unparsed: bool,
 }
@@ -55,10 +54,15 @@ pub fn parse_file_with(parser: &dyn Parser, path: &str, text: &str) -> ParsedFil
     };
     let unparsed = extracted.is_err();
     let (pieces, extracted) = match extracted.ok().flatten() {
+        // A page without scripts is prose.
+        Some(extracted) if language.is_page() && extracted.symbols.is_empty() => {
+            (prose::split(&lines, language), extracted)
+        }
         Some(extracted) => (cut::by_definitions(&lines, &extracted.symbols), extracted),
         None => {
             let package = symbols::manifest::package(path, text);
-            let extracted = symbols::Extracted { package, ..symbols::Extracted::default() };
+            let facts = Facts { package, ..Facts::default() };
+            let extracted = symbols::Extracted { facts, ..symbols::Extracted::default() };
             // What only says where packages lie is not for searches.
             let pieces = if language.is_manifest() { Vec::new() } else { prose::split(&lines, language) };
             (pieces, extracted)
@@ -75,8 +79,8 @@ pub fn parse_file_with(parser: &dyn Parser, path: &str, text: &str) -> ParsedFil
         .collect();
     ParsedFile {
         chunks,
-        graph: facts::encode(&extracted),
         symbols: extracted.symbols.into_iter().map(|symbol| stored(path, language, symbol)).collect(),
+        facts: extracted.facts,
         unparsed,
     }
 }

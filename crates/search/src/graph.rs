@@ -6,7 +6,6 @@
 
 mod declared;
 mod exports;
-pub(crate) mod facts;
 mod infer;
 pub(crate) mod lookup;
 mod members;

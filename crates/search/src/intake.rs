@@ -97,8 +97,8 @@ pub fn changes_of(
         .into_iter()
         .map(|(rel_path, stamp, file)| {
             let vectors = vectors.by_ref().take(file.chunks.len()).collect();
-            let ParsedFile { chunks, symbols, graph, unparsed: _ } = file;
-            FileChange::Put(Box::new(FileRecord { rel_path, stamp, chunks, vectors, symbols, graph }))
+            let ParsedFile { chunks, symbols, facts, unparsed: _ } = file;
+            FileChange::Put(Box::new(FileRecord { rel_path, stamp, chunks, vectors, symbols, facts }))
         })
         .collect();
     Ok(Batch { changes, skipped, unreadable: unreadable.into_inner(), refused, unparsed })

@@ -7,6 +7,8 @@ mod bind;
 mod called;
 pub(crate) mod chain;
 mod defined;
+mod embedded;
+mod facts;
 pub(crate) mod grammar;
 mod imports;
 pub mod languages;
@@ -21,6 +23,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+pub use facts::Facts;
 pub use languages::Language;
 pub use references::{Binding, Import, Reference, Use};
 pub use walk::{Extracted, PARSE_BUDGET, extract};
@@ -83,10 +86,14 @@ pub enum SymbolKind {
     Constant = 14,
     /// A property with code of its own.
     Property = 15,
+    /// A table or a view of a database.
+    Table = 16,
+    /// A rule of a style sheet.
+    Rule = 17,
 }
 
 impl SymbolKind {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 18] = [
         Self::Function,
         Self::Method,
         Self::Constructor,
@@ -103,6 +110,8 @@ impl SymbolKind {
         Self::Macro,
         Self::Constant,
         Self::Property,
+        Self::Table,
+        Self::Rule,
     ];
 
     /// The kind with this stored number, if there is one.
@@ -129,6 +138,8 @@ impl SymbolKind {
             Self::Macro => "macro",
             Self::Constant => "constant",
             Self::Property => "property",
+            Self::Table => "table",
+            Self::Rule => "rule",
         }
     }
 
@@ -150,7 +161,9 @@ impl SymbolKind {
             | Self::Namespace
             | Self::Macro
             | Self::Constant
-            | Self::Property => false,
+            | Self::Property
+            | Self::Table
+            | Self::Rule => false,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chartroom_search::sqlite::SqliteStore;
 use chartroom_search::store::team::{Binding, Role};
 use chartroom_search::store::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::model::Model;
 use crate::store::TeamStore;
@@ -33,7 +33,7 @@ fn record(path: &str, text: &str) -> FileRecord {
         chunks: vec![chunk],
         vectors: vec![vec![0.6, 0.8]],
         symbols: Vec::new(),
-        graph: Value::String(String::new()),
+        facts: Default::default(),
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn suite(store: &dyn VectorStore) {
     let reader = store.open_reader(ROOT).unwrap().unwrap();
     let back = reader.record("a.rs").unwrap().unwrap();
     let (wanted, near) = (record("a.rs", "fn alpha() {}"), |a: &f32, b: &f32| (a - b).abs() < 0.01);
-    assert_eq!((back.chunks, back.stamp, back.graph), (wanted.chunks, wanted.stamp, wanted.graph));
+    assert_eq!((back.chunks, back.stamp, back.facts), (wanted.chunks, wanted.stamp, wanted.facts));
     assert!(back.vectors[0].iter().zip(&wanted.vectors[0]).all(|(a, b)| near(a, b)));
     assert!(reader.record("none.rs").unwrap().is_none());
 

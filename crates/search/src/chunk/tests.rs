@@ -180,7 +180,8 @@ fn chunk_ids_survive_edits_above() {
 
 const NAMES: &[&str] = &[
     "a.rs", "a.ts", "a.tsx", "a.js", "a.py", "a.go", "a.java", "a.c", "a.cpp", "a.cs", "a.rb", "a.php",
-    "a.sh", "a.lua", "a.zig", "a.r", "a.md", "a.txt",
+    "a.sh", "a.lua", "a.zig", "a.r", "a.kt", "a.swift", "a.scala", "a.dart", "a.ex", "a.hs", "a.ml", "a.sql",
+    "a.css", "a.vue", "a.html", "a.md", "a.txt",
 ];
 
 /// Pieces of source that, thrown together, look like something in each language.

@@ -182,8 +182,15 @@ impl Lookup<'_> {
             }
             // The last one above the site; below it when the name is used in a closure before.
             let inside = || bindings().filter(|binding| binding.scope == Some(at));
-            let above = inside().rfind(|binding| binding.line <= site.line);
-            if let Some(binding) = above.or_else(|| inside().next()) {
+            // What a variable is made of, in its own line, is outside of it.
+            let above = inside().rfind(|binding| {
+                binding.line < site.line || (binding.line == site.line && !is_of_itself(binding))
+            });
+            let is_hoisted = |binding: &&Binding| {
+                let needs_order = matches!(file.family, Family::Rust | Family::Go | Family::C);
+                !(needs_order && binding.value.starts_with('=')) && !is_of_itself(binding)
+            };
+            if let Some(binding) = above.or_else(|| inside().find(is_hoisted)) {
                 return Some((binding, Some(at)));
             }
         }
@@ -214,7 +221,16 @@ impl Lookup<'_> {
             matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace)
                 && last(&symbol.qualified_name) == name
         };
-        if file.symbols.iter().any(|symbol| is_module(&symbol)) {
+        let declared = file.symbols.iter().find(is_module);
+        if let Some(declared) = declared
+            && file.family == Family::Rust
+            && declared.start_line == declared.end_line
+            && let Some(place) = self.project().locate(file.family, &file.path, name)
+        {
+            // `mod name;`: it lies elsewhere.
+            return Some(place);
+        }
+        if declared.is_some() {
             return Some(Place { files: vec![file.path.clone()], rest: vec![name.to_owned()] });
         }
         self.project().locate(file.family, &file.path, name).filter(|_| file.family == Family::Rust)
@@ -258,6 +274,12 @@ impl Lookup<'_> {
         }
         UNKNOWN
     }
+}
+
+/// Says whether a name is made of what had the name before: `let x = x.next()`.
+fn is_of_itself(binding: &Binding) -> bool {
+    let made = binding.value.strip_prefix('=').and_then(|chain| chain.strip_prefix(binding.name.as_str()));
+    made.is_some_and(|rest| rest.starts_with(['.', '(', '[', '?']))
 }
 
 /// What a definition is as a value.

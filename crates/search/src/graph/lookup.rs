@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::facts::Facts;
 use super::project::{Family, Place, Project};
 use crate::store::{StoreError, Symbol};
+use crate::symbols::Facts;
 
 /// Where definitions and facts come from.
 pub(crate) trait Source {

@@ -88,6 +88,7 @@ impl Lookup<'_> {
             .filter(|symbol| wanted.accepts(symbol) && Family::of(&symbol.language) == file.family)
             .cloned()
             .collect();
+        let same = without_renames(file.family, same);
         let here: Vec<&Rc<Symbol>> = same.iter().filter(|symbol| symbol.rel_path == file.path).collect();
         // Nested, from the inside out.
         for at in file.around(site.from) {
@@ -148,6 +149,11 @@ impl Lookup<'_> {
                     .in_place(&place, name, site.depth + 1)
                     .into_iter()
                     .filter(|symbol| wanted.accepts(symbol))
+                    .filter(|found| {
+                        // A header can have the rename alone, the function lies in a file of code.
+                        file.family != Family::C
+                            || same.iter().any(|symbol| symbol.symbol_id == found.symbol_id)
+                    })
                     .collect();
                 if !found.is_empty() {
                     return Named::Known(found, 0.93);
@@ -272,6 +278,14 @@ pub(super) fn distinct(mut symbols: Vec<Rc<Symbol>>) -> Vec<Rc<Symbol>> {
         if symbols.iter().any(is_better) {
             symbols.retain(is_better);
         }
+    }
+    symbols
+}
+
+/// Leaves out C's `#define read z_read` where there is a function `read`: it only renames what is meant.
+fn without_renames(family: Family, mut symbols: Vec<Rc<Symbol>>) -> Vec<Rc<Symbol>> {
+    if family == Family::C && symbols.iter().any(|symbol| symbol.kind == SymbolKind::Function) {
+        symbols.retain(|symbol| symbol.kind != SymbolKind::Macro || symbol.label.contains('('));
     }
     symbols
 }

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::Binding;
 use super::infer::{Hold, Inferred, UNKNOWN, Value, as_value};
 use super::lookup::Lookup;
-use super::names::{Named, Site, last};
-use super::project::Family;
+use super::names::{DEPTH, Named, Site, last};
+use super::project::{Family, Place};
+use super::{Binding, Import};
 use crate::store::Symbol;
 use crate::symbols::SymbolKind;
 
@@ -51,7 +51,10 @@ impl Lookup<'_> {
                     Some(inside) if inside.rest.is_empty() && inside != place => {
                         (Value::Module(inside, inner), sure)
                     }
-                    _ => self.variable(site, &place, name),
+                    _ => match self.given_module(&place, name, site.depth) {
+                        Some(given) => (given, sure),
+                        None => self.variable(site, &place, name),
+                    },
                 }
             }
             Value::Type(of) => {
@@ -97,6 +100,24 @@ impl Lookup<'_> {
             Value::Outside => (Value::Outside, sure),
             Value::Unknown => UNKNOWN,
         }
+    }
+
+    /// A module that another one gives on: `pub extern crate a as b`, `export * as b`, `from . import b`.
+    fn given_module(&self, place: &Place, name: &str, depth: u8) -> Option<Value> {
+        if depth >= DEPTH {
+            return None;
+        }
+        place.files.iter().take(64).find_map(|path| {
+            let file = self.file(path)?;
+            if matches!(file.family, Family::Go | Family::Java | Family::C) {
+                return None;
+            }
+            let is_given = |import: &&Import| import.local == name && !import.module.is_empty();
+            match self.imported(&file, file.facts.imports.iter().find(is_given)?, depth + 1) {
+                Named::Module(place, module) => Some(Value::Module(place, module)),
+                _ => None,
+            }
+        })
     }
 
     /// What a call gives.

@@ -28,10 +28,10 @@ impl Family {
     pub(crate) fn of(language: &str) -> Self {
         match language {
             "rust" => Self::Rust,
-            "typescript" | "tsx" | "javascript" => Self::Script,
+            "typescript" | "tsx" | "javascript" | "vue" | "svelte" | "html" => Self::Script,
             "python" => Self::Python,
             "go" => Self::Go,
-            "java" => Self::Java,
+            "java" | "kotlin" | "scala" => Self::Java,
             "c" | "cpp" => Self::C,
             "csharp" => Self::CSharp,
             "ruby" => Self::Ruby,
@@ -43,6 +43,9 @@ impl Family {
         }
     }
 }
+
+/// Sources that see each other's packages.
+const JVM_ENDINGS: &[&str] = &[".java", ".kt", ".scala"];
 
 /// What an import path means here.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -138,18 +141,17 @@ impl Project {
         let dots = module.len() - module.trim_start_matches('.').len();
         if dots == 0 {
             let names = segments(module);
-            let mut found = self.by_suffix(&names, importer, &[".py", ".pyi"])?;
             // What lies in a package is not at the top: `import json` is not `package/json.py`.
-            found.retain(|path| {
-                let mut above = path.as_str();
+            let is_at_top = |path: &str| {
+                let mut above = path;
                 for _ in 0..names.len() + usize::from(path.contains("__init__.py")) {
                     above = folder(above);
                 }
                 let marker =
                     if above.is_empty() { "__init__.py".to_owned() } else { format!("{above}/__init__.py") };
                 !self.paths.contains(&marker)
-            });
-            return (!found.is_empty()).then_some(found);
+            };
+            return self.by_suffix_if(&names, importer, &[".py", ".pyi"], is_at_top);
         }
         let mut base: Vec<&str> = folder(importer).split('/').filter(|part| !part.is_empty()).collect();
         base.truncate((base.len() + 1).checked_sub(dots)?);
@@ -209,20 +211,24 @@ impl Project {
                 .collect::<Vec<_>>()
                 .ends_with(&segments.iter().map(String::as_str).collect::<Vec<_>>())
         };
+        let is_source = |path: &&String| JVM_ENDINGS.iter().any(|ending| path.ends_with(ending));
         let mut found: Vec<String> = self
             .by_folder
             .iter()
             .filter(|(folder, _)| ends(folder))
-            .flat_map(|(_, files)| {
-                files.iter().filter(|path| path.ends_with(".java") || path.ends_with(".kt")).cloned()
-            })
+            .flat_map(|(_, files)| files.iter().filter(is_source).cloned())
             .collect();
+        if found.is_empty() {
+            // Kotlin and Scala need no folder for each part of a package.
+            let says = self.clauses.iter().filter(|(_, clause)| clause.as_str() == module);
+            found = says.map(|(path, _)| path).filter(is_source).cloned().collect();
+        }
         if !found.is_empty() {
             found.sort();
             return Some(files(found));
         }
         // A type, for what is inside of it.
-        let file = self.by_suffix(&segments, "", &[".java", ".kt"])?;
+        let file = self.by_suffix(&segments, "", JVM_ENDINGS)?;
         Some(Place { files: file, rest: segments.last().cloned().into_iter().collect() })
     }
 
@@ -243,12 +249,24 @@ impl Project {
 
     /// Files whose module name ends with these segments: the nearest to the importer.
     fn by_suffix(&self, segments: &[String], importer: &str, endings: &[&str]) -> Option<Vec<String>> {
+        self.by_suffix_if(segments, importer, endings, |_| true)
+    }
+
+    /// The same, of those files that can be meant.
+    fn by_suffix_if(
+        &self,
+        segments: &[String],
+        importer: &str,
+        endings: &[&str],
+        is_meant: impl Fn(&str) -> bool,
+    ) -> Option<Vec<String>> {
         let last = segments.last()?;
         let mut found: Vec<&String> = self
             .by_stem
             .get(last)?
             .iter()
             .filter(|path| endings.is_empty() || endings.iter().any(|ending| path.ends_with(ending)))
+            .filter(|path| is_meant(path))
             .filter(|path| {
                 let parts = module_segments(path);
                 parts.len() >= segments.len()

@@ -167,6 +167,11 @@ pub(super) fn read(text: &str) -> Written {
                     rest = &name[end..];
                     continue;
                 }
+                // `Iterator<Item = Foo>`: the word says what is held.
+                '=' if depth > 0 && !rest.starts_with("=>") => {
+                    let list = if held.is_some() { &mut written.holds } else { &mut written.is };
+                    list.pop();
+                }
                 '=' | '{' => break,
                 _ => {}
             }
@@ -219,6 +224,7 @@ mod tests {
         check("Foo[]", &[], &["Foo"]);
         check("impl Trait + 'static", &["Trait"], &[]);
         check("(a: X) => Y", &[], &[]);
+        check("impl Iterator<Item = &'a Foo> + '_", &["Iterator"], &["Foo"]);
         check("std::sync::Arc<Foo>", &["Foo"], &[]);
         check("const struct node *", &["node"], &[]);
         check("Self", &["Self"], &[]);

@@ -43,29 +43,29 @@ pub(super) fn answer(said: &Result<Extracted, Unparsed>) -> Vec<u8> {
         put(&mut out, symbol.span.end.into());
         put_place(&mut out, symbol.parent);
     }
-    put(&mut out, extracted.references.len() as u64);
-    for reference in &extracted.references {
+    put(&mut out, extracted.facts.references.len() as u64);
+    for reference in &extracted.facts.references {
         put_place(&mut out, reference.from);
         put_text(&mut out, &reference.name);
         put_optional(&mut out, reference.qualifier.as_deref());
         out.push(u8::from(reference.on_self) | (reference.used as u8) << 1);
         put(&mut out, reference.line.into());
     }
-    put(&mut out, extracted.imports.len() as u64);
-    for import in &extracted.imports {
+    put(&mut out, extracted.facts.imports.len() as u64);
+    for import in &extracted.facts.imports {
         put_text(&mut out, &import.local);
         put_text(&mut out, &import.module);
         put_optional(&mut out, import.name.as_deref());
         put(&mut out, import.line.into());
     }
-    put(&mut out, extracted.bindings.len() as u64);
-    for binding in &extracted.bindings {
+    put(&mut out, extracted.facts.bindings.len() as u64);
+    for binding in &extracted.facts.bindings {
         put_place(&mut out, binding.scope);
         put_text(&mut out, &binding.name);
         put_text(&mut out, &binding.value);
         put(&mut out, binding.line.into());
     }
-    put_optional(&mut out, extracted.package.as_deref());
+    put_optional(&mut out, extracted.facts.package.as_deref());
     out
 }
 
@@ -98,7 +98,7 @@ pub(super) fn answered(bytes: &[u8]) -> Option<Result<Extracted, Unparsed>> {
         let name = input.text()?.to_owned();
         let qualifier = input.optional()?.map(str::to_owned);
         let how = input.byte()?;
-        extracted.references.push(Reference {
+        extracted.facts.references.push(Reference {
             from,
             name,
             qualifier,
@@ -113,7 +113,7 @@ pub(super) fn answered(bytes: &[u8]) -> Option<Result<Extracted, Unparsed>> {
         });
     }
     for _ in 0..input.count()? {
-        extracted.imports.push(Import {
+        extracted.facts.imports.push(Import {
             local: input.text()?.to_owned(),
             module: input.text()?.to_owned(),
             name: input.optional()?.map(str::to_owned),
@@ -121,14 +121,14 @@ pub(super) fn answered(bytes: &[u8]) -> Option<Result<Extracted, Unparsed>> {
         });
     }
     for _ in 0..input.count()? {
-        extracted.bindings.push(Binding {
+        extracted.facts.bindings.push(Binding {
             scope: input.place(extracted.symbols.len())?,
             name: input.text()?.to_owned(),
             value: input.text()?.to_owned(),
             line: input.line()?,
         });
     }
-    extracted.package = input.optional()?.map(str::to_owned);
+    extracted.facts.package = input.optional()?.map(str::to_owned);
     input.0.is_empty().then_some(Ok(extracted))
 }
 

@@ -40,7 +40,7 @@ fn library(files: &[(&str, &str)]) -> Library {
                 vectors: StaticWords::built_in().unwrap().embed(&texts).unwrap(),
                 chunks: parsed.chunks,
                 symbols: parsed.symbols,
-                graph: parsed.graph,
+                facts: parsed.facts,
             }))
         })
         .collect();

@@ -8,8 +8,8 @@ use rusqlite::{Connection, OptionalExtension};
 use super::memory::FileEntry;
 use super::row;
 use super::schema::store_error;
-use crate::graph::facts::Facts;
 use crate::store::{Chunk, StoreError, Symbol};
+use crate::symbols::Facts;
 
 /// Everything of one version of a file.
 pub(super) struct Decoded {

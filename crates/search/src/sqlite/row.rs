@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::ids::Ids;
-use crate::graph::facts;
 use crate::store::{Chunk, FileRecord, StoreError, Symbol};
-use crate::symbols::SymbolKind;
+use crate::symbols::{Facts, SymbolKind};
 
 /// What a row holds besides the manifest's columns.
 pub(super) struct Packed {
@@ -131,8 +130,7 @@ pub(super) fn pack(record: &FileRecord) -> Result<Packed, StoreError> {
             })
             .collect(),
     };
-    let facts_text = record.graph.as_str().unwrap_or_default();
-    let facts = facts::decode(facts_text);
+    let facts = &record.facts;
     let mut defined: Vec<u32> =
         record.symbols.iter().map(|symbol| name_hash(last_name(&symbol.qualified_name))).collect();
     let mut mentioned: Vec<u32> =
@@ -152,13 +150,13 @@ pub(super) fn pack(record: &FileRecord) -> Result<Packed, StoreError> {
         symbols: record.symbols.iter().map(|symbol| symbol.symbol_id.clone()).collect(),
         defined,
         mentioned,
-        package: facts.package,
+        package: facts.package.clone(),
     };
     Ok(Packed {
         language,
         keys: pack_json(&keys)?,
         content: pack_json(&content)?,
-        facts: compress(facts_text.as_bytes()),
+        facts: compress(facts.to_text().as_bytes()),
         text: compress(text.as_bytes()),
         n_references: facts.references.len(),
     })
@@ -233,8 +231,8 @@ pub(super) fn unpack_keys(keys: &[u8]) -> Result<Keys, StoreError> {
     })
 }
 
-pub(super) fn unpack_facts(facts: &[u8]) -> Result<facts::Facts, StoreError> {
-    Ok(facts::decode(&unpack_text(facts)?))
+pub(super) fn unpack_facts(facts: &[u8]) -> Result<Facts, StoreError> {
+    Ok(Facts::from_text(&unpack_text(facts)?))
 }
 
 pub(super) fn unpack_text(bytes: &[u8]) -> Result<String, StoreError> {

@@ -1,7 +1,9 @@
 //! The store against its contract.
 
 mod damage;
+mod families;
 mod graph;
+mod receivers;
 mod resolution;
 mod sequences;
 
@@ -27,7 +29,7 @@ pub(super) fn put(path: &str, text: &str) -> FileChange {
         chunks: parsed.chunks,
         vectors,
         symbols: parsed.symbols,
-        graph: parsed.graph,
+        facts: parsed.facts,
     }))
 }
 

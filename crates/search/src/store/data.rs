@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::symbols::SymbolKind;
+use crate::symbols::{Facts, SymbolKind};
 
 /// A generation's number; a later one is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -152,8 +152,8 @@ pub struct FileRecord {
     pub vectors: Vec<Vec<f32>>,
     /// The definitions.
     pub symbols: Vec<Symbol>,
-    /// Call sites and imports of this file, as the content half wants them kept (opaque to the state half).
-    pub graph: serde_json::Value,
+    /// Call sites and imports of this file.
+    pub facts: Facts,
 }
 
 /// One step of a sync.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use tree_sitter::Node;
 
 use super::grammar::Bind;
-use super::text::{line_of, squeeze};
+use super::text::{child, line_of, squeeze};
 use super::walk::Walk;
 use crate::symbols::chain;
 use crate::symbols::{Binding, Reference, Use};
@@ -19,13 +19,12 @@ const TYPE_LENGTH: usize = 120;
 impl<'a> Walk<'a> {
     /// Adds what a node binds.
     pub(super) fn bind(&mut self, node: Node<'a>, rule: &Bind) {
-        let typed = rule.of.and_then(|field| node.child_by_field_name(field));
+        let typed = rule.of.and_then(|field| child(node, field));
         let value = rule
             .value
-            .and_then(|field| node.child_by_field_name(field))
+            .and_then(|field| child(node, field))
             .or_else(|| (node.kind() == "as_pattern").then(|| node.named_child(0)).flatten());
-        let name = node
-            .child_by_field_name(rule.name)
+        let name = child(node, rule.name)
             .or_else(|| (node.kind() == "typed_parameter").then(|| node.named_child(0)).flatten());
         let Some(name) = name else {
             self.embedded(node, typed);
@@ -94,6 +93,7 @@ impl<'a> Walk<'a> {
             | "property_identifier"
             | "type_identifier"
             | "variable_name"
+            | "simple_identifier"
             | "private_property_identifier"
             | "shorthand_property_identifier_pattern"
             | "constant" => {
@@ -129,6 +129,14 @@ impl<'a> Walk<'a> {
                         _ => value.to_owned(),
                     };
                     self.bind_name(inner, &value, node);
+                }
+            }
+            // Kotlin's `val a: T = …`, Swift's `let a: T = …`.
+            "variable_declaration" | "pattern" => {
+                let of = child(name, "#user_type").map(|of| squeeze(self.source(of), TYPE_LENGTH));
+                if let Some(inner) = child(name, "#identifier").or_else(|| child(name, "#simple_identifier"))
+                {
+                    self.bind_name(inner, of.as_deref().unwrap_or(value), node);
                 }
             }
             // `Some(x)`: what is inside of it.
@@ -188,7 +196,7 @@ impl<'a> Walk<'a> {
 
     fn push_binding(&mut self, scope: Option<u32>, name: String, value: String, line: u32) {
         if name != "_" && name.len() <= 80 {
-            self.out.bindings.push(Binding { scope, name, value, line });
+            self.out.facts.bindings.push(Binding { scope, name, value, line });
         }
     }
 
@@ -196,7 +204,7 @@ impl<'a> Walk<'a> {
     pub(super) fn returns(&mut self, node: Node<'a>, at: u32) {
         let function =
             node.child_by_field_name("value").or_else(|| node.child_by_field_name("right")).unwrap_or(node);
-        let of = self.grammar.types.returns.iter().find_map(|field| function.child_by_field_name(field));
+        let of = self.grammar.types.returns.iter().find_map(|field| child(function, field));
         let Some(of) = of else { return };
         let text = squeeze(self.source(of), TYPE_LENGTH);
         let line = line_of(of.start_position().row);
@@ -244,27 +252,34 @@ impl<'a> Walk<'a> {
             None => (None, path),
         };
         let line = line_of(node.start_position().row);
-        self.out.references.push(Reference { from, name, qualifier, on_self: false, line, used: Use::Base });
+        self.out.facts.references.push(Reference {
+            from,
+            name,
+            qualifier,
+            on_self: false,
+            line,
+            used: Use::Base,
+        });
     }
 
     /// Leaves the bindings that something in the file can ask for.
     pub(super) fn keep_used_bindings(&mut self) {
         let mut heads: HashSet<String> = HashSet::new();
         let head = |chain: &str| chain.split(['.', '(', '[']).next().unwrap_or_default().to_owned();
-        for reference in &self.out.references {
+        for reference in &self.out.facts.references {
             match &reference.qualifier {
                 Some(chain) => heads.insert(head(chain)),
                 None => heads.insert(reference.name.clone()),
             };
         }
-        for binding in &self.out.bindings {
+        for binding in &self.out.facts.bindings {
             if let Some(chain) = binding.value.strip_prefix('=') {
                 heads.insert(head(chain));
             }
         }
         let symbols = &self.out.symbols;
         let mut returned: HashSet<u32> = HashSet::new();
-        self.out.bindings.retain(|binding| {
+        self.out.facts.bindings.retain(|binding| {
             let kind = binding.scope.map(|at| symbols[at as usize].kind);
             if binding.name == Binding::RETURNED {
                 // What is written comes first; else the first return statement counts.

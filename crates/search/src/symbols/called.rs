@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::grammar::Callee;
-use super::text::{first_string, line_of, plain_name};
+use super::text::{child, first_string, line_of, plain_name};
 use super::walk::Walk;
 use crate::symbols::{Import, Reference, Use, chain};
 
@@ -12,10 +12,17 @@ const QUALIFIER_LENGTH: usize = 2000;
 
 impl<'a> Walk<'a> {
     pub(super) fn refer(&mut self, node: Node<'a>, callee: Callee) {
+        if self.head == Some(node.id()) {
+            return;
+        }
         let target = match callee {
             Callee::Field(field) | Callee::Type(field) | Callee::Macro(field) => {
-                node.child_by_field_name(field).and_then(|target| self.target(target))
+                child(node, field).and_then(|target| self.target(target))
             }
+            Callee::Beside { operand, operators } => node
+                .child_by_field_name("operator")
+                .filter(|operator| operators.contains(&self.source(*operator)))
+                .and_then(|_| self.target(node.child_by_field_name(operand)?)),
             Callee::FirstChild => node.named_child(0).and_then(|target| self.target(target)),
             Callee::Parts { object, name } => node.child_by_field_name(name).and_then(|name| {
                 let qualifier = node.child_by_field_name(object).map(|object| self.qualifier(object));
@@ -41,7 +48,7 @@ impl<'a> Walk<'a> {
         let from = self.open.last().map(|(at, _, _)| *at);
         let on_self = qualifier.as_deref().is_some_and(|object| self.grammar.self_names.contains(&object));
         let used = if matches!(callee, Callee::Macro(_)) { Use::Macro } else { Use::Call };
-        self.out.references.push(Reference { from, name, qualifier, on_self, line, used });
+        self.out.facts.references.push(Reference { from, name, qualifier, on_self, line, used });
     }
 
     /// `const a = require('m')` and `const {a, b: c} = require('m')`.
@@ -64,11 +71,11 @@ impl<'a> Walk<'a> {
                         .child_by_field_name("key")
                         .map_or_else(|| self.source(part), |key| self.source(key));
                     let local = part.child_by_field_name("value").map_or(key, |value| self.source(value));
-                    self.out.imports.push(import(local, Some(key)));
+                    self.out.facts.imports.push(import(local, Some(key)));
                 }
             }
-            Some(pattern) => self.out.imports.push(import(self.source(pattern), None)),
-            None => self.out.imports.push(import("", None)),
+            Some(pattern) => self.out.facts.imports.push(import(self.source(pattern), None)),
+            None => self.out.facts.imports.push(import("", None)),
         }
     }
 
@@ -80,12 +87,12 @@ impl<'a> Walk<'a> {
             let Some((_, field)) = self.grammar.unwrap.iter().find(|(kind, _)| *kind == node.kind()) else {
                 break;
             };
-            node = node.child_by_field_name(field)?;
+            node = child(node, field)?;
         }
         let row = node.start_position().row;
         if let Some(member) = self.grammar.members.iter().find(|member| member.node == node.kind()) {
-            let name = node.child_by_field_name(member.name)?;
-            let object = node.child_by_field_name(member.object);
+            let name = child(node, member.name)?;
+            let object = child(node, member.object);
             // `a::f::<T>` keeps its wrapper inside the name.
             let is_wrapped = self.grammar.unwrap.iter().any(|(kind, _)| *kind == name.kind())
                 || self.grammar.members.iter().any(|member| member.node == name.kind());

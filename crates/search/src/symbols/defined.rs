@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::grammar::{Name, Role};
-use super::text::{last_row, line_of, squeeze};
+use super::text::{child, keyword_head, last_row, line_of, squeeze};
 use super::walk::Walk;
 use super::{LineSpan, SymbolKind};
 
@@ -64,16 +64,7 @@ impl<'a> Walk<'a> {
                 .find_map(|field| node.child_by_field_name(field))
                 .unwrap_or(node),
         };
-        let parameters = function
-            .child_by_field_name("parameters")
-            .or_else(|| function.child_by_field_name("parameter"))
-            .or_else(|| declared_parameters(function))
-            .or_else(|| {
-                let mut cursor = function.walk();
-                function.named_children(&mut cursor).find(|child| child.kind() == "parameters")
-            })
-            .map(|parameters| squeeze(self.source(parameters), LABEL_PARAMETERS))
-            .unwrap_or_default();
+        let parameters = squeeze(self.parameters(function), LABEL_PARAMETERS);
         let parameters = parameters.strip_prefix('(').unwrap_or(&parameters);
         let parameters = parameters.strip_suffix(')').unwrap_or(parameters).trim();
         let is_async = [node, function].iter().any(|node| {
@@ -84,14 +75,48 @@ impl<'a> Walk<'a> {
         format!("{}{word} {name}({parameters})", if is_async { "async " } else { "" })
     }
 
+    /// The text of what a function takes, mostly in brackets.
+    fn parameters(&self, function: Node<'a>) -> &'a str {
+        const PATHS: [&str; 9] = [
+            "parameters",
+            "parameter",
+            "#parameters",
+            "#function_value_parameters",
+            "#function_arguments",
+            "signature/parameters",
+            "signature/>/parameters",
+            "#function_signature/parameters",
+            "#constructor_signature/parameters",
+        ];
+        let listed = PATHS[..2]
+            .iter()
+            .find_map(|path| child(function, path))
+            .or_else(|| declared_parameters(function))
+            .or_else(|| PATHS[2..].iter().find_map(|path| child(function, path)))
+            .or_else(|| {
+                let is_call = function.kind() == "call";
+                is_call.then(|| keyword_head(function).and_then(|head| child(head, "#arguments"))).flatten()
+            })
+            .or_else(|| function.child_by_field_name("patterns"));
+        if let Some(listed) = listed {
+            return self.source(listed);
+        }
+        // Without brackets of their own: from the first to the last.
+        let mut cursor = function.walk();
+        let mut each = function.named_children(&mut cursor).filter(|child| child.kind() == "parameter");
+        let Some(first) = each.next() else { return "" };
+        let last = each.last().unwrap_or(first);
+        self.text.get(first.start_byte()..last.end_byte()).unwrap_or_default()
+    }
+
     pub(super) fn name(&self, node: Node<'a>, name: Name) -> Option<Found> {
         match name {
             Name::Field(field) => {
-                let name = node.child_by_field_name(field)?;
+                let name = child(node, field)?;
                 // `{a, b} = …` and the like are patterns, not names.
                 (name.named_child_count() == 0).then(|| Found::plain(self.source(name)))?
             }
-            Name::Text(field) => Found::plain(&squeeze(self.source(node.child_by_field_name(field)?), 80)),
+            Name::Text(field) => Found::plain(&squeeze(self.source(child(node, field)?), 80)),
             Name::Path(field) => {
                 let text = squeeze(self.source(node.child_by_field_name(field)?), 80);
                 let (owner, name) = match text.rsplit_once(['.', ':']) {
@@ -106,6 +131,15 @@ impl<'a> Walk<'a> {
                     || node.named_children(&mut cursor).any(|child| kinds.contains(&child.kind()));
                 let name = node.named_child(0).filter(|name| held && name.kind() == "identifier")?;
                 Found::plain(self.source(name))
+            }
+            Name::Keyword(words) => {
+                let word = node.child_by_field_name("target")?;
+                if !words.contains(&self.source(word)) {
+                    return None;
+                }
+                let head = keyword_head(node)?;
+                let name = head.child_by_field_name("target").unwrap_or(head);
+                matches!(name.kind(), "identifier" | "alias").then(|| Found::plain(self.source(name)))?
             }
             Name::Declarator => self.declared_name(node),
             Name::Impl => {

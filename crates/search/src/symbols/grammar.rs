@@ -6,6 +6,8 @@ use super::Import;
 use super::SymbolKind;
 
 /// Everything the walk must know about one tree-sitter grammar. One file in `languages/` each.
+///
+/// Fields are named as the grammar does; for children without one `text::child` has a few forms of its own.
 pub(crate) struct Grammar {
     pub(crate) language: fn() -> tree_sitter::Language,
     /// Rules for the same node are tried in order, the first that has a name wins.
@@ -96,6 +98,8 @@ pub(crate) struct Definition {
     pub(crate) only_if: Option<(&'static str, &'static [&'static str])>,
     /// Where the definition may stand.
     pub(crate) place: Place,
+    /// Those of one name that follow each other are one: equations of a function, and the line with its type.
+    pub(crate) clauses: bool,
 }
 
 /// Where to find the name of a definition.
@@ -114,6 +118,8 @@ pub(crate) enum Name {
     Holding(&'static [&'static str]),
     /// Ruby's `def self.x`, or a name that is a path: the text of the field.
     Text(&'static str),
+    /// Elixir's way: a call of one of these words, whose first argument is the name or is called by it.
+    Keyword(&'static [&'static str]),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -129,12 +135,19 @@ pub(crate) enum Place {
 
 /// A definition by its `name` field, anywhere.
 pub(crate) const fn define(node: &'static str, kind: SymbolKind) -> Definition {
-    Definition { node, kind, name: Name::Field("name"), only_if: None, place: Place::Anywhere }
+    Definition {
+        node,
+        kind,
+        name: Name::Field("name"),
+        only_if: None,
+        place: Place::Anywhere,
+        clauses: false,
+    }
 }
 
 /// A definition whose name is found in another way.
 pub(crate) const fn define_by(node: &'static str, kind: SymbolKind, name: Name) -> Definition {
-    Definition { node, kind, name, only_if: None, place: Place::Anywhere }
+    Definition { node, kind, name, only_if: None, place: Place::Anywhere, clauses: false }
 }
 
 impl Definition {
@@ -144,6 +157,10 @@ impl Definition {
 
     pub(crate) const fn place(self, place: Place) -> Self {
         Self { place, ..self }
+    }
+
+    pub(crate) const fn clauses(self) -> Self {
+        Self { clauses: true, ..self }
     }
 }
 
@@ -166,6 +183,8 @@ pub(crate) enum Callee {
     FirstChild,
     /// A JSX element: a component when its name starts with a capital.
     Component(&'static str),
+    /// What stands beside one of these operators is called: `f $ x`, `x |> f`.
+    Beside { operand: &'static str, operators: &'static [&'static str] },
 }
 
 pub(crate) const fn call(node: &'static str, callee: Callee) -> Call {

@@ -1,9 +1,11 @@
 //! Import statements by their text, one function per syntax.
 
+mod more;
 #[cfg(test)]
 mod tests;
 
 use super::Import;
+pub(crate) use more::{css, dart, haskell, kotlin, ocaml, scala};
 
 fn import(local: &str, module: &str, name: Option<&str>) -> Import {
     Import {

@@ -4,15 +4,24 @@ mod bash;
 mod c;
 mod c_sharp;
 mod cpp;
+mod css;
+mod dart;
+mod elixir;
 mod go;
+mod haskell;
 mod java;
 mod javascript;
+mod kotlin;
 mod lua;
+mod ocaml;
 mod php;
 mod python;
 mod r;
 mod ruby;
 mod rust;
+mod scala;
+mod sql;
+mod swift;
 mod typescript;
 mod zig;
 
@@ -33,11 +42,31 @@ struct Entry {
     /// Whole file names, lower case, for files without a telling extension.
     file_names: &'static [&'static str],
     grammar: Option<&'static Grammar>,
+    /// The grammar is that of scripts inside of it.
+    is_page: bool,
     compiled: OnceLock<Compiled>,
 }
 
 const fn parsed(name: &'static str, extensions: &'static [&'static str], grammar: &'static Grammar) -> Entry {
-    Entry { name, extensions, file_names: &[], grammar: Some(grammar), compiled: OnceLock::new() }
+    Entry {
+        name,
+        extensions,
+        file_names: &[],
+        grammar: Some(grammar),
+        is_page: false,
+        compiled: OnceLock::new(),
+    }
+}
+
+const fn page(name: &'static str, extensions: &'static [&'static str], grammar: &'static Grammar) -> Entry {
+    Entry {
+        name,
+        extensions,
+        file_names: &[],
+        grammar: Some(grammar),
+        is_page: true,
+        compiled: OnceLock::new(),
+    }
 }
 
 const fn text(name: &'static str, extensions: &'static [&'static str]) -> Entry {
@@ -49,11 +78,11 @@ const fn named(
     extensions: &'static [&'static str],
     file_names: &'static [&'static str],
 ) -> Entry {
-    Entry { name, extensions, file_names, grammar: None, compiled: OnceLock::new() }
+    Entry { name, extensions, file_names, grammar: None, is_page: false, compiled: OnceLock::new() }
 }
 
 /// The first entry that claims an extension wins. `.h` is C++: that grammar reads C headers too, not the reverse.
-static LANGUAGES: [Entry; 49] = [
+static LANGUAGES: [Entry; 51] = [
     parsed("rust", &["rs"], &rust::GRAMMAR),
     parsed("typescript", &["ts", "mts", "cts"], &typescript::TYPESCRIPT),
     parsed("tsx", &["tsx"], &typescript::TSX),
@@ -71,29 +100,31 @@ static LANGUAGES: [Entry; 49] = [
     parsed("lua", &["lua"], &lua::GRAMMAR),
     parsed("zig", &["zig"], &zig::GRAMMAR),
     parsed("r", &["r"], &r::GRAMMAR),
+    parsed("kotlin", &["kt", "kts"], &kotlin::GRAMMAR),
+    parsed("swift", &["swift"], &swift::GRAMMAR),
+    parsed("scala", &["scala", "sc"], &scala::GRAMMAR),
+    parsed("dart", &["dart"], &dart::GRAMMAR),
+    parsed("elixir", &["ex", "exs"], &elixir::GRAMMAR),
+    parsed("haskell", &["hs"], &haskell::GRAMMAR),
+    parsed("ocaml", &["ml"], &ocaml::GRAMMAR),
+    parsed("sql", &["sql"], &sql::GRAMMAR),
+    parsed("css", &["css"], &css::GRAMMAR),
+    page("vue", &["vue"], &typescript::TYPESCRIPT),
+    page("svelte", &["svelte"], &typescript::TYPESCRIPT),
+    page("html", &["html", "htm"], &javascript::GRAMMAR),
     text("markdown", &["md", "markdown", "mdx"]),
     text("rst", &["rst"]),
     text("asciidoc", &["adoc", "asciidoc"]),
     text("text", &["txt"]),
-    text("swift", &["swift"]),
-    text("kotlin", &["kt", "kts"]),
-    text("scala", &["scala", "sc"]),
     text("objective-c", &["m", "mm"]),
     text("jupyter", &["ipynb"]),
-    text("html", &["html", "htm"]),
-    text("css", &["css", "scss", "sass", "less"]),
-    text("vue", &["vue"]),
-    text("svelte", &["svelte"]),
-    text("sql", &["sql"]),
+    text("ocaml", &["mli"]),
+    text("css", &["scss", "sass", "less"]),
     text("protobuf", &["proto"]),
     text("graphql", &["graphql", "gql"]),
     text("toml", &["toml"]),
     text("yaml", &["yaml", "yml"]),
-    text("dart", &["dart"]),
-    text("elixir", &["ex", "exs"]),
     text("erlang", &["erl", "hrl"]),
-    text("haskell", &["hs"]),
-    text("ocaml", &["ml", "mli"]),
     text("clojure", &["clj", "cljs", "cljc"]),
     text("julia", &["jl"]),
     text("perl", &["pl", "pm"]),
@@ -138,6 +169,11 @@ impl Language {
     /// Says whether files of this language have an outline and a call graph.
     pub fn has_symbols(self) -> bool {
         self.0.grammar.is_some()
+    }
+
+    /// Says whether only the scripts inside of such a file are parsed.
+    pub(crate) fn is_page(self) -> bool {
+        self.0.is_page
     }
 
     /// Says whether files of this kind only tell where packages lie: the graph needs them, a search does not.

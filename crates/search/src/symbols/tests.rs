@@ -1,7 +1,11 @@
 //! What each language's definition finds in a small file.
 
 mod c_family;
+mod data;
 mod dynamic;
+mod embedded;
+mod functional;
+mod grammars;
 mod more;
 mod rust_go_java;
 
@@ -24,7 +28,7 @@ fn render(path: &str, source: &str) -> String {
         let (start, end) = (symbol.span.start, symbol.span.end);
         out += &format!("{}{start}-{end} {} [{}]\n", "  ".repeat(depth), symbol.label, symbol.qualified);
     }
-    for reference in &found.references {
+    for reference in &found.facts.references {
         let from = reference.from.map_or("(file)", |at| found.symbols[at as usize].qualified.as_str());
         let of = reference.qualifier.as_deref().map(|of| format!(" of {of}")).unwrap_or_default();
         let own = if reference.on_self { " (own)" } else { "" };
@@ -35,7 +39,7 @@ fn render(path: &str, source: &str) -> String {
         };
         out += &format!("{} {from} {uses} {}{of}{own}\n", reference.line, reference.name);
     }
-    for import in &found.imports {
+    for import in &found.facts.imports {
         let name = import.name.as_deref().map(|name| format!(" . {name}")).unwrap_or_default();
         out += &format!("{} {:?} = {}{name}\n", import.line, import.local, import.module);
     }
@@ -115,4 +119,21 @@ fn methods_are_shown_with_their_type() {
     assert_eq!(label("a.rs", "impl Server { fn run(&self) {} }\n"), "method Server.run(&self)");
     assert_eq!(label("a.py", "class Server:\n    def run(self): pass\n"), "method Server.run(self)");
     assert_eq!(label("a.cpp", "void net::Server::run(int n) {}\n"), "method Server.run(int n)");
+}
+
+#[test]
+fn facts_come_back_from_their_text_and_one_line_says_a_call_once() {
+    let source = "import os\n\nclass A(B):\n    def run(self, s: Server):\n        s.stop(s.stop())\n        os.walk('x')\n        s.stop()\n";
+    let facts = extract(Language::named("python").unwrap(), "a.py", source, PARSE_BUDGET).unwrap().facts;
+    let stops: Vec<u32> =
+        facts.references.iter().filter(|call| call.name == "stop").map(|call| call.line).collect();
+    assert_eq!(stops, [5, 7]);
+    assert!(!facts.imports.is_empty() && !facts.bindings.is_empty(), "{facts:?}");
+    assert_eq!(super::Facts::from_text(&facts.to_text()), facts);
+    let json = serde_json::to_value(&facts).unwrap();
+    assert_eq!(json.as_str(), Some(facts.to_text().as_str()));
+    assert_eq!(serde_json::from_value::<super::Facts>(json).unwrap(), facts);
+    // A damaged line costs itself and nothing else.
+    let damaged = facts.to_text().replacen("c\t5", "c\tfive", 1);
+    assert_eq!(super::Facts::from_text(&damaged).references.len(), facts.references.len() - 1);
 }

@@ -2,6 +2,33 @@
 
 use tree_sitter::Node;
 
+/// A child by its field. Some grammars name none, so that `#kind` is the first child of a kind, `<` the first of
+/// several children and `>` the last; steps are joined with `/`.
+pub(super) fn child<'a>(node: Node<'a>, path: &str) -> Option<Node<'a>> {
+    let mut at = node;
+    for step in path.split('/') {
+        let count = at.named_child_count();
+        at = match step {
+            "<" => at.named_child(0).filter(|_| count > 1)?,
+            ">" => at.named_child(u32::try_from(count.checked_sub(1)?).ok()?)?,
+            _ => match step.strip_prefix('#') {
+                Some(kind) => {
+                    let mut cursor = at.walk();
+                    at.named_children(&mut cursor).find(|child| child.kind() == kind)?
+                }
+                None => at.child_by_field_name(step)?,
+            },
+        };
+    }
+    Some(at)
+}
+
+/// Of a call that defines something (`def run(n) when … do`) the part with the name: `run(n)`.
+pub(super) fn keyword_head(node: Node<'_>) -> Option<Node<'_>> {
+    let first = child(node, "#arguments")?.named_child(0)?;
+    if first.kind() == "binary_operator" { first.child_by_field_name("left") } else { Some(first) }
+}
+
 /// The called name without type arguments, when it is a name at all.
 pub(super) fn plain_name(text: &str) -> Option<String> {
     let name = text.split('<').next().unwrap_or(text).trim();

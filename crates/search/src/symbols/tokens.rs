@@ -41,7 +41,7 @@ impl<'a> Walk<'a> {
             let from = self.open.last().map(|(at, _, _)| *at);
             let on_self =
                 qualifier.as_deref().is_some_and(|object| self.grammar.self_names.contains(&object));
-            self.out.references.push(Reference {
+            self.out.facts.references.push(Reference {
                 from,
                 name: self.source(*token).to_owned(),
                 qualifier,

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree, TreeCursor};
 
-use super::grammar::{Aside, Compiled, Definition, Grammar, Place, Role};
-use super::text::{is_capitals, last_row, line_of};
+use super::grammar::{Aside, Compiled, Definition, Grammar, Name, Place, Role};
+use super::text::{child, is_capitals, keyword_head, last_row, line_of};
 use super::{Language, Symbol, SymbolKind, symbol_id};
-use crate::symbols::{Binding, Import, Reference, chain};
+use crate::symbols::{Facts, Import, chain};
 
 /// How long one file may take to parse before it is split by lines instead.
 pub const PARSE_BUDGET: Duration = Duration::from_secs(3);
@@ -23,19 +23,15 @@ const MAX_BREADCRUMBS: usize = 2;
 pub struct Extracted {
     /// In the order of the file; a parent comes before its children.
     pub symbols: Vec<Symbol>,
-    /// Calls, in the order of the file.
-    pub references: Vec<Reference>,
-    /// Imports, in the order of the file.
-    pub imports: Vec<Import>,
-    /// What names stand for, in the order of the file.
-    pub bindings: Vec<Binding>,
-    /// The package that the file says it belongs to.
-    pub package: Option<String>,
+    /// What it says about other things, in the order of the file.
+    pub facts: Facts,
 }
 
 /// Reads one file. `None` when the language has no grammar or the file did not parse within the budget.
 pub fn extract(language: Language, path: &str, text: &str, budget: Duration) -> Option<Extracted> {
     let (grammar, compiled) = language.grammar()?;
+    let scripts = language.is_page().then(|| super::embedded::scripts(text));
+    let text = scripts.as_deref().unwrap_or(text);
     let tree = parse(compiled, text, budget)?;
     let mut walk = Walk {
         grammar,
@@ -47,9 +43,12 @@ pub fn extract(language: Language, path: &str, text: &str, budget: Duration) -> 
         ordinals: HashMap::new(),
         around: Vec::new(),
         tokens_from: 0,
+        head: None,
     };
     walk.run(&mut tree.walk());
     walk.keep_used_bindings();
+    // `f(f())` says one thing of its line.
+    walk.out.facts.references.dedup();
     Some(walk.out)
 }
 
@@ -85,6 +84,8 @@ pub(super) struct Walk<'a> {
     pub(super) around: Vec<Around>,
     /// Tokens before this byte are those of an attribute.
     pub(super) tokens_from: usize,
+    /// The node with a definition's name that looks like a call.
+    pub(super) head: Option<usize>,
 }
 
 impl<'a> Walk<'a> {
@@ -126,21 +127,24 @@ impl<'a> Walk<'a> {
         match role {
             Role::Definition(first) => {
                 let rules = &self.grammar.definitions[usize::from(first)..];
-                for rule in rules.iter().filter(|rule| rule.node == rules[0].node) {
-                    if self.define(node, rule) {
-                        break;
-                    }
+                let mut same = rules.iter().filter(|rule| rule.node == rules[0].node);
+                if !same.any(|rule| self.define(node, rule)) {
+                    // Where definitions are calls, most calls are none.
+                    let calls = self.grammar.calls.iter().filter(|call| call.node == rules[0].node);
+                    calls.for_each(|call| self.refer(node, call.callee));
                 }
             }
             Role::Call(first) => {
-                let callee = self.grammar.calls[usize::from(first)].callee;
-                self.refer(node, callee);
+                let calls = &self.grammar.calls[usize::from(first)..];
+                for call in calls.iter().filter(|call| call.node == calls[0].node) {
+                    self.refer(node, call.callee);
+                }
             }
             Role::Import(first) => {
                 let parse = self.grammar.imports[usize::from(first)].parse;
                 let line = line_of(node.start_position().row);
                 let imports = parse(self.source(node)).into_iter().map(|import| Import { line, ..import });
-                self.out.imports.extend(imports);
+                self.out.facts.imports.extend(imports);
             }
             Role::None | Role::Wrapper | Role::SoleWrapper => {}
         }
@@ -155,8 +159,8 @@ impl<'a> Walk<'a> {
             Aside::Returned => self.returned(node),
             Aside::Package => {
                 let name = node.child_by_field_name("name").or_else(|| node.named_child(0));
-                if self.out.package.is_none() {
-                    self.out.package = name.and_then(|name| chain::written(self.source(name)));
+                if self.out.facts.package.is_none() {
+                    self.out.facts.package = name.and_then(|name| chain::written(self.source(name)));
                 }
             }
             Aside::Export => self.export(node),
@@ -178,13 +182,13 @@ impl<'a> Walk<'a> {
         };
         let line = line_of(node.start_position().row);
         let text = text.get(..end).unwrap_or_default();
-        self.out.imports.extend((rule.parse)(text).into_iter().map(|import| Import { line, ..import }));
+        self.out.facts.imports.extend((rule.parse)(text).into_iter().map(|import| Import { line, ..import }));
     }
 
     /// Adds the definition when the rule applies to the node.
     fn define(&mut self, node: Node<'a>, rule: &Definition) -> bool {
         if let Some((field, kinds)) = rule.only_if {
-            match node.child_by_field_name(field) {
+            match child(node, field) {
                 Some(value) if kinds.is_empty() || kinds.contains(&value.kind()) => {}
                 _ => return false,
             }
@@ -216,11 +220,27 @@ impl<'a> Walk<'a> {
         parts.extend(found.owner.as_deref());
         parts.push(&found.name);
         let qualified = parts.join(".").replace("::", ".");
+        let label = self.label(node, kind, &found);
+        let span = self.span(node);
+        if matches!(rule.name, Name::Keyword(_)) {
+            self.head = keyword_head(node).map(|head| head.id());
+        }
+        if rule.clauses
+            && let Some(at) = self.clause_before(parent, kind, &qualified)
+        {
+            let known = &mut self.out.symbols[at as usize];
+            known.span.end = known.span.end.max(span.end);
+            // The line with the type names no parameters.
+            if known.label.ends_with("()") {
+                known.label = label;
+            }
+            self.open.push((at, found.name, self.around.len()));
+            return true;
+        }
         let ordinal = self.ordinals.entry((kind, qualified.clone())).or_insert(0);
         let id = symbol_id(self.path, kind, &qualified, *ordinal);
         *ordinal += 1;
 
-        let label = self.label(node, kind, &found);
         let skip = self.open.len().saturating_sub(MAX_BREADCRUMBS);
         let breadcrumbs =
             self.open[skip..].iter().map(|(at, _, _)| self.out.symbols[*at as usize].label.clone()).collect();
@@ -233,7 +253,7 @@ impl<'a> Walk<'a> {
             qualified,
             label,
             breadcrumbs,
-            span: self.span(node),
+            span,
             parent,
         });
         if kind.is_callable() {
@@ -250,6 +270,14 @@ impl<'a> Walk<'a> {
             }
         }
         true
+    }
+
+    /// The definition right before, when it is of the same thing.
+    fn clause_before(&self, parent: Option<u32>, kind: SymbolKind, qualified: &str) -> Option<u32> {
+        // What lies between are definitions inside of it.
+        let at = self.out.symbols.iter().rposition(|symbol| symbol.parent == parent)?;
+        let before = &self.out.symbols[at];
+        (before.kind == kind && before.qualified == qualified).then(|| u32::try_from(at).ok()).flatten()
     }
 
     pub(super) fn source(&self, node: Node<'a>) -> &'a str {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::Reader;
-use crate::graph::facts::Facts;
 use crate::graph::lookup::{File, Lookup, Source};
 use crate::graph::project::Project;
 use crate::graph::resolve::{Resolution, Target, looked_up};
@@ -12,6 +11,7 @@ use crate::graph::{Import, Reference};
 use crate::sqlite::decoded;
 use crate::sqlite::row;
 use crate::store::{CallEdge, EdgeKind, GenerationReader, GraphNote, NoteKind, StoreError, Symbol};
+use crate::symbols::Facts;
 use crate::symbols::{self, Language};
 
 /// Of a call that can mean anything of its name, so many definitions are listed among the callees.

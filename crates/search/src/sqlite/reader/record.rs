@@ -1,7 +1,6 @@
 //! A file as it was put, to be put elsewhere.
 
 use rusqlite::OptionalExtension;
-use serde_json::Value;
 
 use super::super::row;
 use super::super::schema::store_error;
@@ -37,7 +36,7 @@ impl Reader {
                 .ok_or_else(|| StoreError::Corrupt(format!("a vector of {rel_path} is none")))?;
             vectors.push(vector.to_floats());
         }
-        let graph = Value::String(row::unpack_text(&facts)?);
-        Ok(Some(FileRecord { rel_path: rel_path.to_owned(), stamp, chunks, vectors, symbols, graph }))
+        let facts = row::unpack_facts(&facts)?;
+        Ok(Some(FileRecord { rel_path: rel_path.to_owned(), stamp, chunks, vectors, symbols, facts }))
     }
 }

@@ -8,7 +8,7 @@ use crate::symbols::SymbolKind;
 
 /// Prints the edges of a symbol that are at least so sure: the other end, the site, the confidence.
 #[track_caller]
-fn check(files: &[(&str, &str)], file: &str, name: &str, direction: Direction, expected: Expect) {
+pub(super) fn check(files: &[(&str, &str)], file: &str, name: &str, direction: Direction, expected: Expect) {
     let data = tempfile::tempdir().unwrap();
     let store = published(data.path(), files);
     let reader = reader(&store);

@@ -1,33 +1,54 @@
-//! A file's references and imports as the store keeps them: one string, one fact a line.
+//! A file's references and imports, and how a store keeps them: one text, one fact a line.
 //!
 //! There are several hundred thousand in a large repository, so that a JSON object each would be most of the index.
 
 use std::fmt::Write;
 
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use super::{Binding, Import, Reference, Use};
-use crate::symbols::Extracted;
 
-/// What is kept of a file for the graph.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Facts {
-    pub(crate) references: Vec<Reference>,
-    pub(crate) imports: Vec<Import>,
-    pub(crate) bindings: Vec<Binding>,
+/// What is kept of a file for the graph. Serialised as its text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Facts {
+    /// Uses of definitions, in the order of the file; one of the same name from the same definition once per line.
+    pub references: Vec<Reference>,
+    /// What it takes from elsewhere or gives on.
+    pub imports: Vec<Import>,
+    /// What names stand for.
+    pub bindings: Vec<Binding>,
     /// The package that the file says it belongs to, or that it describes when it is a manifest.
-    pub(crate) package: Option<String>,
+    pub package: Option<String>,
 }
 
-/// Writes facts down. References to the same name from the same definition are kept once per line.
-pub(crate) fn encode(extracted: &Extracted) -> Value {
-    let mut text = String::with_capacity(extracted.references.len() * 24);
-    let mut last: Option<&Reference> = None;
-    for reference in &extracted.references {
-        if last == Some(reference) {
-            continue;
-        }
-        last = Some(reference);
+impl From<Facts> for String {
+    fn from(facts: Facts) -> Self {
+        facts.to_text()
+    }
+}
+
+impl From<String> for Facts {
+    fn from(text: String) -> Self {
+        Self::from_text(&text)
+    }
+}
+
+impl Facts {
+    /// Writes the facts down.
+    pub fn to_text(&self) -> String {
+        encode(self)
+    }
+
+    /// Reads facts back; what is not a fact is left out.
+    pub fn from_text(text: &str) -> Self {
+        decode(text)
+    }
+}
+
+fn encode(facts: &Facts) -> String {
+    let mut text = String::with_capacity(facts.references.len() * 24);
+    for reference in &facts.references {
         let kind = match reference.used {
             Use::Call if reference.on_self => 's',
             Use::Call => 'c',
@@ -40,24 +61,23 @@ pub(crate) fn encode(extracted: &Extracted) -> Value {
         // Writing to a String cannot fail.
         let _ok = writeln!(text, "{kind}\t{}\t{from}\t{name}\t{qualifier}", reference.line).is_ok();
     }
-    for import in &extracted.imports {
+    for import in &facts.imports {
         let (local, module) = (clean(&import.local), clean(&import.module));
         let name = clean(import.name.as_deref().unwrap_or_default());
         let _ok = writeln!(text, "i\t{}\t{local}\t{module}\t{name}", import.line).is_ok();
     }
-    for binding in &extracted.bindings {
+    for binding in &facts.bindings {
         let scope = binding.scope.map(|at| at.to_string()).unwrap_or_default();
         let (name, value) = (clean(&binding.name), clean(&binding.value));
         let _ok = writeln!(text, "t\t{}\t{scope}\t{name}\t{value}", binding.line).is_ok();
     }
-    if let Some(package) = &extracted.package {
+    if let Some(package) = &facts.package {
         let _ok = writeln!(text, "p\t0\t{}\t\t", clean(package)).is_ok();
     }
-    Value::String(text)
+    text
 }
 
-/// Reads facts back; what is not a fact is left out.
-pub(crate) fn decode(text: &str) -> Facts {
+fn decode(text: &str) -> Facts {
     let mut facts = Facts::default();
     for line in text.lines() {
         let mut parts = line.split('\t');

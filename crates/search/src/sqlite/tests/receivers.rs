@@ -1,0 +1,125 @@
+//! Calls that a language server found and the graph did not: each began as a miss of `graph_eval`.
+
+use expect_test::expect;
+
+use super::resolution::check;
+use crate::graph::Direction;
+
+#[test]
+fn a_file_inside_of_a_package_does_not_hide_a_package_of_its_name() {
+    check(
+        &[
+            ("src/web/__init__.py", "def run():\n    pass\n"),
+            ("tests/apps/inner/__init__.py", "# A package.\n"),
+            ("tests/apps/inner/web.py", "def other():\n    pass\n"),
+            ("tests/test_run.py", "import web\n\n\ndef test_run():\n    web.run()\n"),
+        ],
+        "src/web/__init__.py",
+        "run",
+        Direction::Callers,
+        expect![[r#"
+            test_run in tests/test_run.py at tests/test_run.py:5 call sure
+        "#]],
+    );
+}
+
+const MANIFEST: &str = "[package]\nname = \"ver\"\nversion = \"0.1.0\"\n";
+
+#[test]
+fn a_module_that_is_only_declared_lies_in_its_own_file() {
+    check(
+        &[
+            ("Cargo.toml", MANIFEST),
+            ("src/lib.rs", "mod eval;\n\npub fn matches() -> bool {\n    eval::matches_req()\n}\n"),
+            ("src/eval.rs", "pub fn matches_req() -> bool {\n    true\n}\n"),
+        ],
+        "src/eval.rs",
+        "matches_req",
+        Direction::Callers,
+        expect![[r#"
+            matches in src/lib.rs at src/lib.rs:4 call sure
+        "#]],
+    );
+}
+
+const SHADOWED: &[(&str, &str)] = &[
+    ("Cargo.toml", MANIFEST),
+    (
+        "src/lib.rs",
+        "fn comparator(text: &str) -> (u8, u8) {\n    (1, 2)\n}\n\npub fn parse(text: &str) -> u8 {\n    let (comparator, rest) = comparator(text);\n    comparator + rest\n}\n\npub struct Value;\n\nimpl Value {\n    pub fn unwrap_value(self) -> String {\n        String::new()\n    }\n}\n\npub fn update(v: Value) -> usize {\n    let v = v.unwrap_value();\n    v.len()\n}\n\nfn identifier(text: &str) -> &str {\n    text\n}\n\npub fn first(text: &str) -> usize {\n    let found = identifier(text);\n    let identifier = found.len();\n    identifier\n}\n",
+    ),
+];
+
+#[test]
+fn a_variable_is_not_seen_by_what_it_is_made_of() {
+    check(
+        SHADOWED,
+        "src/lib.rs",
+        "comparator",
+        Direction::Callers,
+        expect![[r#"
+            parse in src/lib.rs at src/lib.rs:6 call sure
+        "#]],
+    );
+    check(
+        SHADOWED,
+        "src/lib.rs",
+        "Value.unwrap_value",
+        Direction::Callers,
+        expect![[r#"
+            update in src/lib.rs at src/lib.rs:19 call sure
+        "#]],
+    );
+}
+
+#[test]
+fn a_variable_is_not_seen_above_its_declaration() {
+    check(
+        SHADOWED,
+        "src/lib.rs",
+        "identifier",
+        Direction::Callers,
+        expect![[r#"
+            first in src/lib.rs at src/lib.rs:28 call sure
+        "#]],
+    );
+}
+
+#[test]
+fn a_crate_that_another_gives_on_is_a_module_of_it() {
+    check(
+        &[
+            ("facade/Cargo.toml", "[package]\nname = \"facade\"\n"),
+            ("facade/src/lib.rs", "pub extern crate inner_cli as cli;\n"),
+            ("inner/Cargo.toml", "[package]\nname = \"inner-cli\"\n"),
+            ("inner/src/lib.rs", "pub fn hostname() -> u8 {\n    1\n}\n"),
+            ("app/Cargo.toml", "[package]\nname = \"app\"\n"),
+            ("app/src/main.rs", "fn main() {\n    facade::cli::hostname();\n}\n"),
+        ],
+        "inner/src/lib.rs",
+        "hostname",
+        Direction::Callers,
+        expect![[r#"
+            main in app/src/main.rs at app/src/main.rs:2 call sure
+        "#]],
+    );
+}
+
+#[test]
+fn what_an_iterator_is_said_to_give_is_what_a_loop_runs_over() {
+    check(
+        &[
+            ("Cargo.toml", MANIFEST),
+            (
+                "src/lib.rs",
+                "pub struct Arg;\n\nimpl Arg {\n    pub fn short(&self) -> bool {\n        true\n    }\n}\n\npub struct Command;\n\nimpl Command {\n    pub fn arguments(&self) -> impl Iterator<Item = &Arg> {\n        todo!()\n    }\n}\n\npub fn show(command: &Command) {\n    for arg in command.arguments() {\n        arg.short();\n    }\n}\n",
+            ),
+        ],
+        "src/lib.rs",
+        "Arg.short",
+        Direction::Callers,
+        expect![[r#"
+            show in src/lib.rs at src/lib.rs:19 call sure
+        "#]],
+    );
+}
