@@ -188,7 +188,7 @@ impl Lookup<'_> {
             });
             let is_hoisted = |binding: &&Binding| {
                 let needs_order = matches!(file.family, Family::Rust | Family::Go | Family::C);
-                !(needs_order && binding.value.starts_with('=')) && !is_of_itself(binding)
+                !(is_of_itself(binding) || needs_order && binding.value.starts_with('='))
             };
             if let Some(binding) = above.or_else(|| inside().find(is_hoisted)) {
                 return Some((binding, Some(at)));
