@@ -85,7 +85,7 @@ fn search_finds_by_what_commits_say_in_a_trusted_repository_and_a_sync_reads_new
     std::fs::write(folder.join("cherry.py"), "def che_step(value):\n    return value + 3\n").unwrap();
     git(&folder, &["commit", "--quiet", "--all", "--message", "Umbrellas for rainy days"]);
     assert_eq!(home.run(&["index", "sync", path]).0, 0);
-    assert_eq!(first(&home, &folder, "value of umbrellas on rainy days").as_deref(), Some("cherry.py"));
+    assert_eq!(first(&home, &folder, "`value` of umbrellas on rainy days").as_deref(), Some("cherry.py"));
 }
 
 #[test]
