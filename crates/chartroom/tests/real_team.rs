@@ -294,8 +294,11 @@ fn kill_share(machine: &Machine, after: Duration) -> Option<Duration> {
 }
 
 /// One team: its writer is killed so many times, each time in the middle of a share that nobody else is in the way of. Who
-/// follows waits for the dead one's term, so that teams side by side wait together.
-fn kill_writers(server: &str, team: u64, kills: u64) -> String {
+/// follows waits for the dead one's term, so that teams side by side wait together. Each has a server of its own: two
+/// aliases that change at once trip the lite server over its own file.
+fn kill_writers(team: u64, kills: u64) -> String {
+    let (_data, lite) = lite();
+    let server = &lite.address();
     let name = format!("team/{team}");
     let mut random = Random(number("CHARTROOM_SEED", 0x5eed) + team);
     let ci = Machine::named(server, &name, FIRST);
@@ -343,12 +346,13 @@ fn kill_writers(server: &str, team: u64, kills: u64) -> String {
 fn a_writer_killed_at_a_hundred_moments_takes_no_answer_from_a_reader_and_is_followed() {
     const TEAMS: u64 = 4;
     let kills = number("CHARTROOM_KILLS", 100);
-    let (_data, lite) = lite();
-    let server = &lite.address();
     let told: Vec<String> = std::thread::scope(|scope| {
-        let kill = |team| scope.spawn(move || kill_writers(server, team, kills / TEAMS));
-        let teams: Vec<_> = (0..TEAMS).map(kill).collect();
-        teams.into_iter().map(|team| team.join().unwrap()).collect()
+        let teams: Vec<_> =
+            (0..TEAMS).map(|team| scope.spawn(move || kill_writers(team, kills / TEAMS))).collect();
+        let told = |team: std::thread::ScopedJoinHandle<'_, String>| {
+            team.join().unwrap_or_else(|why| std::panic::resume_unwind(why))
+        };
+        teams.into_iter().map(told).collect()
     });
     println!("{}", told.join("\n"));
 }

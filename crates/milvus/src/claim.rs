@@ -195,11 +195,17 @@ impl<'a> Claim<'a> {
     pub(crate) fn publish(self) -> Result<u64, ShareError> {
         self.check_held()?;
         let current = self.names.current();
-        self.server.point(&current, &self.collection).map_err(|trouble| match trouble.kind {
+        match self.server.point(&current, &self.collection) {
+            Ok(()) => {}
             // Refused by name: between the look and the step it was taken from us.
-            TroubleKind::Missing => ShareError::Lost,
-            _ => ShareError::Store(trouble.into()),
-        })?;
+            Err(trouble) if trouble.kind == TroubleKind::Missing => return Err(ShareError::Lost),
+            Err(trouble) if !trouble.is_outage() => return Err(ShareError::Store(trouble.into())),
+            // It may have been done without our hearing of it.
+            Err(trouble) => match self.server.alias(&current) {
+                Ok(Some(found)) if found == self.collection => {}
+                _ => return Err(ShareError::Unanswered(trouble.into())),
+            },
+        }
         if let Err(trouble) = self.drop_old() {
             tracing::warn!(%trouble, "old shared generations are left on the server");
         }

@@ -206,6 +206,10 @@ pub(crate) fn share(
             let reason = Some(ManageReason::MutationInProgress);
             return answer::manage_envelope(params, &root, IndexStatus::Blocked, reason, text);
         }
+        Err(error @ ShareError::Unanswered(_)) => {
+            let text = format!("'{project}': {error}. Share again: what was sent is not sent twice.");
+            return answer::error(params, &root, text);
+        }
         Err(error @ (ShareError::Lost | ShareError::Store(_))) => {
             let text = format!("'{project}' was not shared: {error}. What the team has is as it was.");
             return answer::error(params, &root, text);

@@ -10,6 +10,7 @@ use super::model::{Fault, Killed, Model};
 use crate::claim::Claim;
 use crate::names::Names;
 use crate::server::{Row, Server};
+use crate::trouble::TroubleKind;
 use chartroom_protocol::index::IndexStatus;
 use chartroom_search::store::team::ShareError;
 
@@ -85,6 +86,29 @@ fn a_claim_that_stands_for_another_collection_publishes_nothing() {
     server.point(&names.claim(claim.fence), "elsewhere").unwrap();
     assert!(matches!(claim.publish(), Err(ShareError::Lost)));
     assert_eq!(server.alias(&names.current()), Ok(None));
+}
+
+#[test]
+fn a_swap_whose_answer_is_lost_is_told_as_what_it_is() {
+    // The look, then the swap.
+    for (faults, told) in [
+        (vec![None, Some(Fault::LoseAnswer)], Ok(1)),
+        (
+            vec![None, Some(Fault::LoseAnswer), Some(Fault::Refuse(TroubleKind::Transport))],
+            Err("it is not known"),
+        ),
+        (vec![None, Some(Fault::Refuse(TroubleKind::Timeout))], Err("it is not known")),
+        (vec![None, Some(Fault::Refuse(TroubleKind::Refused))], Err("scripted")),
+    ] {
+        let (server, names) = (Model::default(), Names::of("lost"));
+        let claim = Claim::take(&server, &names, "writer", TERM).unwrap();
+        server.script(faults.clone());
+        let published = claim.publish().map_err(|error| error.to_string());
+        match told {
+            Ok(fence) => assert_eq!(published, Ok(fence), "{faults:?}"),
+            Err(says) => assert!(published.as_ref().unwrap_err().contains(says), "{faults:?}: {published:?}"),
+        }
+    }
 }
 
 #[test]

@@ -53,6 +53,11 @@ pub enum ShareError {
     /// Another machine took over because this one was not heard of.
     #[error("another machine took the lease over; nothing of this share is published")]
     Lost,
+    /// All was sent and the step that publishes it was asked for; no answer came.
+    #[error(
+        "it is not known whether this share is published, as the answer to its last step did not come: {0}"
+    )]
+    Unanswered(StoreError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
