@@ -250,8 +250,10 @@ fn install_debian(packages: &[(&str, &str)]) -> anyhow::Result<()> {
     if output(command("id").arg("-u")).map(|user| user.trim() != "0").unwrap_or(true) {
         bail!("these programs are missing and installing them needs root: run `sudo {mend}`");
     }
-    run(command("apt-get").args(["update", "-qq"]))?;
+    // A new machine is often updating itself: whoever holds dpkg's lock is waited for, as long as it is held.
+    const WAIT: [&str; 2] = ["-o", "DPkg::Lock::Timeout=-1"];
+    run(command("apt-get").args(WAIT).args(["update", "-qq"]))?;
     let mut apt = command("apt-get");
-    apt.args(["install", "-y", "-qq", "--no-install-recommends"]).args(&missing);
+    apt.args(WAIT).args(["install", "-y", "-qq", "--no-install-recommends"]).args(&missing);
     run(apt.env("DEBIAN_FRONTEND", "noninteractive")).with_context(|| format!("try `{mend}` by hand"))
 }
