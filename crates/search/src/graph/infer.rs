@@ -51,9 +51,19 @@ impl Lookup<'_> {
         let Some(site) = site.deeper() else { return UNKNOWN };
         let steps = chain::steps(text);
         let Some((mut value, mut at)) = self.head(&site, &steps) else { return UNKNOWN };
+        // What a method was asked of, for those that give it back.
+        let mut of = UNKNOWN;
         while at < steps.len() {
             value = match (steps[at], value) {
-                (Step::Name(name), value) => self.member(&site, value, name),
+                (Step::Name(name), value) => {
+                    of = value.clone();
+                    self.member(&site, value, name)
+                }
+                (Step::Call, (Value::Function(functions), _))
+                    if matches!(of.0, Value::Instance(_, Hold::Is)) && self.gives_itself(&functions) =>
+                {
+                    of.clone()
+                }
                 (Step::Call, value) => self.called(&site, value),
                 (Step::Element | Step::Inside, (Value::Instance(types, Hold::Holds | Hold::Loose), sure)) => {
                     (Value::Instance(types, Hold::Loose), sure)
@@ -63,6 +73,21 @@ impl Lookup<'_> {
             at += 1;
         }
         value
+    }
+
+    /// Says whether methods are declared to return what they were called on: `this`.
+    fn gives_itself(&self, functions: &[Rc<Symbol>]) -> bool {
+        functions.first().is_some_and(|function| {
+            Family::of(&function.language) == Family::Script
+                && self.file(&function.rel_path).is_some_and(|file| {
+                    let place = file.place_of(function);
+                    file.facts.bindings.iter().any(|binding| {
+                        binding.scope == place
+                            && binding.name == Binding::RETURNED
+                            && binding.value.trim_start_matches([':', ' ']) == "this"
+                    })
+                })
+        })
     }
 
     /// The value of a chain's first name, and how many steps that took.

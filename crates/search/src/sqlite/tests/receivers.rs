@@ -123,3 +123,23 @@ fn what_an_iterator_is_said_to_give_is_what_a_loop_runs_over() {
         "#]],
     );
 }
+
+#[test]
+fn a_parameter_of_python_hides_what_another_function_imports() {
+    check(
+        &[
+            ("app/__init__.py", "class App:\n    def add(self):\n        pass\n\n\napp = App()\n"),
+            (
+                "tests/test_app.py",
+                "def test_import():\n    from app import app\n    app.add()\n\n\ndef test_fixture(app, client):\n    app.add()\n",
+            ),
+        ],
+        "app/__init__.py",
+        "App.add",
+        Direction::Callers,
+        expect![[r#"
+            test_import in tests/test_app.py at tests/test_app.py:3 call sure
+            test_fixture in tests/test_app.py at tests/test_app.py:7 dynamic perhaps
+        "#]],
+    );
+}
