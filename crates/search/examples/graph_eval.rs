@@ -155,6 +155,8 @@ struct Figures {
     /// By tenths of confidence: edges, and those that the server knows too.
     calibration: BTreeMap<u8, (usize, usize)>,
     symbols: usize,
+    /// Definitions at whose question the server ended.
+    ended: usize,
     /// Uses of macros that stand for the call in the macro's body.
     in_macros: usize,
     /// Sure edges that the server's references lack, by what it says of the place.
@@ -195,9 +197,14 @@ fn main() {
         for (file, _) in ours.keys() {
             server.open(&root, file, language);
         }
-        let Some(references) = server.references(&root, &symbol.rel_path, language, line, column) else {
+        let references = server.references(&root, &symbol.rel_path, language, line, column);
+        if server.has_ended() {
+            figures.ended += 1;
+            server.stop();
+            server = Server::start(command, rest, &root);
             continue;
-        };
+        }
+        let Some(references) = references else { continue };
         let references: Vec<(String, u32, u32)> =
             references.into_iter().filter(|(file, _, _)| known.contains_key(file)).collect();
         let mut all: BTreeSet<Site> =
@@ -279,6 +286,7 @@ fn print(root: &Path, language: &str, figures: &Figures) {
     for verdict in Verdict::ALL {
         println!("  {}: {}", verdict.rule(), count(verdict));
     }
+    println!("  definitions left out, since the server ended when it was asked: {}", figures.ended);
     println!("  uses of macros, counted as the call in the macro's body: {}", figures.in_macros);
     for (tenth, (edges, right)) in &figures.calibration {
         println!("  confidence .{tenth}: {right} of {edges} {:.2}", ratio(*right, *edges));

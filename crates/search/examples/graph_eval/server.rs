@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -18,6 +18,7 @@ pub struct Server {
     messages: Receiver<Value>,
     next: u64,
     opened: HashSet<String>,
+    ended: bool,
 }
 
 impl Server {
@@ -41,7 +42,7 @@ impl Server {
                 }
             }
         });
-        let mut server = Self { child, input, messages, next: 0, opened: HashSet::new() };
+        let mut server = Self { child, input, messages, next: 0, opened: HashSet::new(), ended: false };
         let uri = format!("file://{}", root.display());
         let capabilities = json!({
             "window": {"workDoneProgress": true},
@@ -62,6 +63,11 @@ impl Server {
             });
         }
         server
+    }
+
+    /// Says whether it is gone: servers have faults of their own.
+    pub fn has_ended(&self) -> bool {
+        self.ended
     }
 
     /// References in files below the root: path, line and column, 0-based.
@@ -171,7 +177,13 @@ impl Server {
         let until = Instant::now() + PATIENCE;
         loop {
             let left = until.checked_duration_since(Instant::now())?;
-            let message = self.messages.recv_timeout(left).ok()?;
+            let message = match self.messages.recv_timeout(left) {
+                Ok(message) => message,
+                Err(failed) => {
+                    self.ended |= failed == RecvTimeoutError::Disconnected;
+                    return None;
+                }
+            };
             if is_it(&message) {
                 return Some(message);
             }
@@ -191,7 +203,8 @@ impl Server {
     fn write(&mut self, message: &Value) {
         let body = message.to_string();
         let framed = format!("Content-Length: {}\r\n\r\n{body}", body.len());
-        self.input.write_all(framed.as_bytes()).and_then(|()| self.input.flush()).unwrap();
+        let written = self.input.write_all(framed.as_bytes()).and_then(|()| self.input.flush());
+        self.ended |= written.is_err();
     }
 }
 

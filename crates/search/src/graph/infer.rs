@@ -200,7 +200,14 @@ impl Lookup<'_> {
     /// The binding of a name that is seen at a site.
     pub(super) fn bound<'f>(&self, site: &'f Site, name: &str) -> Option<(&'f Binding, Option<u32>)> {
         let file = &site.file;
-        let bindings = || file.facts.bindings.iter().filter(|binding| binding.name == name);
+        // A parameter of a function without a name is seen below the line that it begins in, or in its only line.
+        let is_seen = |binding: &&Binding| {
+            binding.until.is_none_or(|until| {
+                site.line <= until
+                    && (site.line > binding.line || until == binding.line && site.line == binding.line)
+            })
+        };
+        let bindings = || file.facts.bindings.iter().filter(|binding| binding.name == name).filter(is_seen);
         for at in file.around(site.from) {
             if is_type(&file.symbols[at as usize]) {
                 continue;
@@ -219,8 +226,10 @@ impl Lookup<'_> {
                 return Some((binding, Some(at)));
             }
         }
-        bindings()
-            .find(|binding| binding.scope.is_none() && binding.value != "=")
+        let top = || bindings().filter(|binding| binding.scope.is_none());
+        top()
+            .rfind(|binding| binding.until.is_some())
+            .or_else(|| top().find(|binding| binding.value != "="))
             .map(|binding| (binding, None))
     }
 
@@ -280,8 +289,10 @@ impl Lookup<'_> {
         let Some(site) = site.deeper() else { return UNKNOWN };
         for path in place.files.iter().take(64) {
             let Some(file) = self.file(path) else { continue };
-            let binding =
-                file.facts.bindings.iter().find(|binding| binding.scope.is_none() && binding.name == name);
+            let is_it = |binding: &&Binding| {
+                binding.scope.is_none() && binding.name == name && binding.until.is_none()
+            };
+            let binding = file.facts.bindings.iter().find(is_it);
             if let Some(binding) = binding {
                 let at = Site {
                     file: Rc::clone(&file),

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::infer::{Hold, has_owner};
 use super::lookup::Lookup;
+use super::names::{last, scope};
 use super::project::Family;
 use super::resolve::Target;
 use crate::store::{EdgeKind, Symbol};
@@ -94,8 +95,31 @@ impl Lookup<'_> {
                 }
             }
         }
+        found.extend(self.satisfied(of, name));
         let each = if is_script && hold == Hold::Is { INHERITED } else { 0.4 };
         found.into_iter().map(|symbol| Target { symbol, kind: EdgeKind::Dynamic, confidence: each }).collect()
+    }
+
+    /// Go: the same method of the interfaces whose methods these types all have.
+    fn satisfied(&self, of: &[Rc<Symbol>], name: &str) -> Vec<Rc<Symbol>> {
+        let Some(of) = of.iter().find(|of| Family::of(&of.language) == Family::Go) else { return Vec::new() };
+        let named = self.named(name);
+        if of.kind == SymbolKind::Interface || named.len() > MOST_IMPLEMENTED {
+            return Vec::new();
+        }
+        let is_met = |method: &Symbol| {
+            let Some(file) = self.file(&method.rel_path) else { return false };
+            let owner = scope(method);
+            let mut wanted = file.symbols.iter().filter(|other| scope(other) == owner);
+            wanted.all(|other| !self.members(of, last(&other.qualified_name), 1).is_empty())
+        };
+        named
+            .iter()
+            .filter(|method| Family::of(&method.language) == Family::Go && method.kind != SymbolKind::Impl)
+            .filter(|method| self.owner_type(method).is_some_and(|owner| owner.kind == SymbolKind::Interface))
+            .filter(|method| is_met(method))
+            .cloned()
+            .collect()
     }
 
     /// The same method of others that extend what these do: never called from here, but servers list them together, and

@@ -16,8 +16,10 @@ impl Lookup<'_> {
         let site = site.deeper()?;
         let file = self.file(&of.rel_path)?;
         let place = file.place_of(of)?;
-        let binding =
-            file.facts.bindings.iter().find(|binding| binding.scope == Some(place) && binding.name == name);
+        let is_it = |binding: &&Binding| {
+            binding.scope == Some(place) && binding.name == name && binding.until.is_none()
+        };
+        let binding = file.facts.bindings.iter().find(is_it);
         if let Some(binding) = binding {
             // A field that a method made is evaluated in that method.
             let maker = file.symbols.iter().rposition(|symbol| {

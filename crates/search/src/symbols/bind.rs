@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use tree_sitter::Node;
 
 use super::grammar::Bind;
-use super::text::{child, line_of, squeeze};
+use super::text::{child, last_row, line_of, squeeze};
 use super::walk::Walk;
 use crate::symbols::chain;
 use crate::symbols::{Binding, Reference, SymbolKind, Use};
@@ -19,6 +19,22 @@ const TYPE_LENGTH: usize = 120;
 impl<'a> Walk<'a> {
     /// Adds what a node binds.
     pub(super) fn bind(&mut self, node: Node<'a>, rule: &Bind) {
+        // A parameter of a function without a name is seen inside of it alone.
+        let function = match node.kind() {
+            "arrow_function" => Some(node),
+            "required_parameter" | "optional_parameter" | "parameter_declaration" => {
+                self.around.iter().rev().nth(1).map(|around| around.node)
+            }
+            _ => None,
+        };
+        self.until = function
+            .filter(|node| matches!(node.kind(), "arrow_function" | "function_expression" | "func_literal"))
+            .map(|node| line_of(last_row(node)));
+        self.bind_in(node, rule);
+        self.until = None;
+    }
+
+    fn bind_in(&mut self, node: Node<'a>, rule: &Bind) {
         // What a type says of its parameters is nothing of the names around.
         let is_of_a_type = matches!(node.kind(), "required_parameter" | "optional_parameter")
             && self.around.iter().rev().nth(1).is_some_and(|around| {
@@ -236,7 +252,9 @@ impl<'a> Walk<'a> {
 
     pub(super) fn push_binding(&mut self, scope: Option<u32>, name: String, value: String, line: u32) {
         if name != "_" && name.len() <= 80 {
-            self.out.facts.bindings.push(Binding { scope, name, value, line });
+            // What has no name is asked for from its own line.
+            let until = self.until.filter(|_| !name.starts_with('{'));
+            self.out.facts.bindings.push(Binding { scope, name, value, line, until });
         }
     }
 

@@ -43,6 +43,8 @@ pub struct Binding {
     pub value: String,
     /// 1-based.
     pub line: u32,
+    /// The last line where it is seen, for parameters of functions without a name: those are no scope of their own.
+    pub until: Option<u32>,
 }
 
 impl Binding {

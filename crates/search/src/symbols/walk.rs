@@ -44,6 +44,7 @@ pub fn extract(language: Language, path: &str, text: &str, budget: Duration) -> 
         around: Vec::new(),
         tokens_from: 0,
         head: None,
+        until: None,
     };
     walk.run(&mut tree.walk());
     walk.keep_used_bindings();
@@ -88,6 +89,8 @@ pub(super) struct Walk<'a> {
     pub(super) tokens_from: usize,
     /// The node with a definition's name that looks like a call.
     pub(super) head: Option<usize>,
+    /// The last line of what is bound now, when that is not its definition's.
+    pub(super) until: Option<u32>,
 }
 
 impl<'a> Walk<'a> {
