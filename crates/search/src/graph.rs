@@ -4,12 +4,14 @@
 //! and nothing is rebuilt. Which definition a name means is decided at the query, over names, scopes and imports, with
 //! a confidence that says how it was decided.
 
+mod callbacks;
 mod declared;
 mod exports;
 mod infer;
 pub(crate) mod lookup;
 mod members;
 mod names;
+mod overrides;
 mod parts;
 pub(crate) mod project;
 pub(crate) mod resolve;

@@ -4,6 +4,7 @@
 //! come out of the same walk over the tree. `Language::of` says which language a path is written in.
 
 mod bind;
+mod callbacks;
 mod called;
 pub(crate) mod chain;
 mod defined;

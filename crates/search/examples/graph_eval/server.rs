@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -18,6 +18,7 @@ pub struct Server {
     messages: Receiver<Value>,
     next: u64,
     opened: HashSet<String>,
+    ended: bool,
 }
 
 impl Server {
@@ -41,7 +42,7 @@ impl Server {
                 }
             }
         });
-        let mut server = Self { child, input, messages, next: 0, opened: HashSet::new() };
+        let mut server = Self { child, input, messages, next: 0, opened: HashSet::new(), ended: false };
         let uri = format!("file://{}", root.display());
         let capabilities = json!({
             "window": {"workDoneProgress": true},
@@ -51,8 +52,8 @@ impl Server {
         let parameters = json!({
             "processId": std::process::id(), "rootUri": uri, "capabilities": capabilities,
             "workspaceFolders": [{"uri": uri, "name": "root"}],
-            // Everything is indexed, and nothing is built.
-            "initializationOptions": {"cargo": {"buildScripts": {"enable": false}}, "procMacro": {"enable": false}, "checkOnSave": false, "cachePriming": {"enable": true}},
+            // Everything is indexed, all targets with all features, and nothing is built.
+            "initializationOptions": {"cargo": {"allTargets": true, "features": "all", "buildScripts": {"enable": false}}, "procMacro": {"enable": false}, "checkOnSave": false, "cachePriming": {"enable": true}},
         });
         server.ask("initialize", &parameters);
         server.tell("initialized", &json!({}));
@@ -64,6 +65,11 @@ impl Server {
         server
     }
 
+    /// Says whether it is gone: servers have faults of their own.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
     /// References in files below the root: path, line and column, 0-based.
     pub fn references(
         &mut self,
@@ -73,10 +79,36 @@ impl Server {
         line: u32,
         column: u32,
     ) -> Option<Vec<(String, u32, u32)>> {
+        let found = self.places("textDocument/references", root, file, language, line, column)?;
+        Some(found)
+    }
+
+    /// The files and lines of what defines the name at a place, 0-based; files elsewhere as they are.
+    pub fn definition(
+        &mut self,
+        root: &Path,
+        file: &str,
+        language: &str,
+        line: u32,
+        column: u32,
+    ) -> Vec<(String, u32)> {
+        let found = self.places("textDocument/definition", root, file, language, line, column);
+        found.unwrap_or_default().into_iter().map(|(file, line, _)| (file, line)).collect()
+    }
+
+    fn places(
+        &mut self,
+        method: &str,
+        root: &Path,
+        file: &str,
+        language: &str,
+        line: u32,
+        column: u32,
+    ) -> Option<Vec<(String, u32, u32)>> {
         self.open(root, file, language);
         let uri = format!("file://{}/{file}", root.display());
         let found = self.ask(
-            "textDocument/references",
+            method,
             &json!({
                 "textDocument": {"uri": uri}, "position": {"line": line, "character": column},
                 "context": {"includeDeclaration": false},
@@ -84,15 +116,21 @@ impl Server {
         )?;
         let prefix = format!("file://{}/", root.display());
         let place = |found: &Value| {
-            let file = found["uri"].as_str()?.strip_prefix(&prefix)?.replace("%40", "@").replace("%20", " ");
-            let start = &found["range"]["start"];
+            let uri = found["uri"].as_str().or_else(|| found["targetUri"].as_str())?;
+            let file = uri.strip_prefix(&prefix).unwrap_or(uri).replace("%40", "@").replace("%20", " ");
+            let range =
+                if found["range"].is_null() { &found["targetSelectionRange"] } else { &found["range"] };
+            let start = &range["start"];
             Some((
                 file,
                 u32::try_from(start["line"].as_u64()?).ok()?,
                 u32::try_from(start["character"].as_u64()?).ok()?,
             ))
         };
-        Some(found.as_array().map(|list| list.iter().filter_map(place).collect()).unwrap_or_default())
+        Some(match &found {
+            Value::Array(list) => list.iter().filter_map(place).collect(),
+            one => place(one).into_iter().collect(),
+        })
     }
 
     /// Opens a file once.
@@ -139,7 +177,13 @@ impl Server {
         let until = Instant::now() + PATIENCE;
         loop {
             let left = until.checked_duration_since(Instant::now())?;
-            let message = self.messages.recv_timeout(left).ok()?;
+            let message = match self.messages.recv_timeout(left) {
+                Ok(message) => message,
+                Err(failed) => {
+                    self.ended |= failed == RecvTimeoutError::Disconnected;
+                    return None;
+                }
+            };
             if is_it(&message) {
                 return Some(message);
             }
@@ -159,7 +203,8 @@ impl Server {
     fn write(&mut self, message: &Value) {
         let body = message.to_string();
         let framed = format!("Content-Length: {}\r\n\r\n{body}", body.len());
-        self.input.write_all(framed.as_bytes()).and_then(|()| self.input.flush()).unwrap();
+        let written = self.input.write_all(framed.as_bytes()).and_then(|()| self.input.flush());
+        self.ended |= written.is_err();
     }
 }
 

@@ -47,6 +47,9 @@ impl Lookup<'_> {
     /// A type as written, or a chain.
     pub(super) fn declared(&self, site: &Site, value: &str) -> Inferred {
         let Some(site) = site.deeper() else { return UNKNOWN };
+        if let Some(handed) = value.strip_prefix('~') {
+            return self.handed(&site, handed);
+        }
         if let Some(made) = value.strip_prefix('=') {
             return if made.is_empty() { UNKNOWN } else { self.value_of(&site, made) };
         }
@@ -77,7 +80,7 @@ impl Lookup<'_> {
             Some((qualifier, name)) => (Some(qualifier), name),
             None => (None, path),
         };
-        if name == "Self" || name == "self" || name == "static" {
+        if matches!(name, "Self" | "self" | "static" | "this") {
             return self.own_type(site).map_or(UNKNOWN, |own| (Value::Instance(vec![own], Hold::Is), 0.96));
         }
         // A type parameter is what it is bound by.
@@ -103,7 +106,21 @@ impl Lookup<'_> {
                 return self.bound_value(site, binding, None);
             }
         }
+        // A type parameter of a script is what it extends, if it says so.
+        if qualifier.is_none()
+            && site.file.family == Family::Script
+            && let Some(found) = self.extended(site, name)
+        {
+            return found;
+        }
         match self.find_type(site, qualifier, name) {
+            Named::Known(types, sure)
+                if site.file.family == Family::Script
+                    && types.iter().any(|symbol| symbol.kind == SymbolKind::Type) =>
+            {
+                self.through_aliases(site, types, sure)
+            }
+            Named::Outside if is_parameter(site, name) => UNKNOWN,
             Named::Known(types, sure) => {
                 let types: Vec<Rc<Symbol>> = types
                     .into_iter()
@@ -114,6 +131,27 @@ impl Lookup<'_> {
             Named::Outside => (Value::Outside, 0.0),
             Named::Module(..) | Named::Unknown => UNKNOWN,
         }
+    }
+
+    /// Types, with what they stand for in place of aliases.
+    fn through_aliases(&self, site: &Site, types: Vec<Rc<Symbol>>, sure: f32) -> Inferred {
+        let mut found: Vec<Rc<Symbol>> = Vec::new();
+        let mut held = Hold::Is;
+        for symbol in types {
+            let inner = match symbol.kind {
+                SymbolKind::Type => self.aliased(site, &symbol),
+                _ => UNKNOWN,
+            };
+            match inner {
+                (Value::Instance(of, hold), _) => {
+                    held = hold;
+                    found.extend(of);
+                }
+                _ if is_type(&symbol) || symbol.kind == SymbolKind::Type => found.push(symbol),
+                _ => {}
+            }
+        }
+        if found.is_empty() { UNKNOWN } else { (Value::Instance(found, held), sure) }
     }
 
     /// The value of constants: what they are bound to in their files.
@@ -134,4 +172,15 @@ impl Lookup<'_> {
         let (value, inner) = self.declared(&at, &binding.value);
         (value, inner.min(sure))
     }
+}
+
+/// Says whether a name looks like the parameter of a generic definition, which is no library's type.
+fn is_parameter(site: &Site, name: &str) -> bool {
+    let mut letters = name.chars();
+    let first = letters.next().is_some_and(char::is_uppercase);
+    site.file.family == Family::Script
+        && first
+        && letters
+            .next()
+            .is_none_or(|second| name.starts_with('T') && second.is_uppercase() || second.is_ascii_digit())
 }

@@ -51,9 +51,19 @@ impl Lookup<'_> {
         let Some(site) = site.deeper() else { return UNKNOWN };
         let steps = chain::steps(text);
         let Some((mut value, mut at)) = self.head(&site, &steps) else { return UNKNOWN };
+        // What a method was asked of, for those that give it back.
+        let mut of = UNKNOWN;
         while at < steps.len() {
             value = match (steps[at], value) {
-                (Step::Name(name), value) => self.member(&site, value, name),
+                (Step::Name(name), value) => {
+                    of = value.clone();
+                    self.member(&site, value, name)
+                }
+                (Step::Call, (Value::Function(functions), _))
+                    if matches!(of.0, Value::Instance(_, Hold::Is)) && self.gives_itself(&functions) =>
+                {
+                    of.clone()
+                }
                 (Step::Call, value) => self.called(&site, value),
                 (Step::Element | Step::Inside, (Value::Instance(types, Hold::Holds | Hold::Loose), sure)) => {
                     (Value::Instance(types, Hold::Loose), sure)
@@ -63,6 +73,21 @@ impl Lookup<'_> {
             at += 1;
         }
         value
+    }
+
+    /// Says whether methods are declared to return what they were called on: `this`.
+    fn gives_itself(&self, functions: &[Rc<Symbol>]) -> bool {
+        functions.first().is_some_and(|function| {
+            Family::of(&function.language) == Family::Script
+                && self.file(&function.rel_path).is_some_and(|file| {
+                    let place = file.place_of(function);
+                    file.facts.bindings.iter().any(|binding| {
+                        binding.scope == place
+                            && binding.name == Binding::RETURNED
+                            && binding.value.trim_start_matches([':', ' ']) == "this"
+                    })
+                })
+        })
     }
 
     /// The value of a chain's first name, and how many steps that took.
@@ -175,7 +200,14 @@ impl Lookup<'_> {
     /// The binding of a name that is seen at a site.
     pub(super) fn bound<'f>(&self, site: &'f Site, name: &str) -> Option<(&'f Binding, Option<u32>)> {
         let file = &site.file;
-        let bindings = || file.facts.bindings.iter().filter(|binding| binding.name == name);
+        // A parameter of a function without a name is seen below the line that it begins in, or in its only line.
+        let is_seen = |binding: &&Binding| {
+            binding.until.is_none_or(|until| {
+                site.line <= until
+                    && (site.line > binding.line || until == binding.line && site.line == binding.line)
+            })
+        };
+        let bindings = || file.facts.bindings.iter().filter(|binding| binding.name == name).filter(is_seen);
         for at in file.around(site.from) {
             if is_type(&file.symbols[at as usize]) {
                 continue;
@@ -194,8 +226,10 @@ impl Lookup<'_> {
                 return Some((binding, Some(at)));
             }
         }
-        bindings()
-            .find(|binding| binding.scope.is_none() && binding.value != "=")
+        let top = || bindings().filter(|binding| binding.scope.is_none());
+        top()
+            .rfind(|binding| binding.until.is_some())
+            .or_else(|| top().find(|binding| binding.value != "="))
             .map(|binding| (binding, None))
     }
 
@@ -255,8 +289,10 @@ impl Lookup<'_> {
         let Some(site) = site.deeper() else { return UNKNOWN };
         for path in place.files.iter().take(64) {
             let Some(file) = self.file(path) else { continue };
-            let binding =
-                file.facts.bindings.iter().find(|binding| binding.scope.is_none() && binding.name == name);
+            let is_it = |binding: &&Binding| {
+                binding.scope.is_none() && binding.name == name && binding.until.is_none()
+            };
+            let binding = file.facts.bindings.iter().find(is_it);
             if let Some(binding) = binding {
                 let at = Site {
                     file: Rc::clone(&file),

@@ -16,8 +16,10 @@ impl Lookup<'_> {
         let site = site.deeper()?;
         let file = self.file(&of.rel_path)?;
         let place = file.place_of(of)?;
-        let binding =
-            file.facts.bindings.iter().find(|binding| binding.scope == Some(place) && binding.name == name);
+        let is_it = |binding: &&Binding| {
+            binding.scope == Some(place) && binding.name == name && binding.until.is_none()
+        };
+        let binding = file.facts.bindings.iter().find(is_it);
         if let Some(binding) = binding {
             // A field that a method made is evaluated in that method.
             let maker = file.symbols.iter().rposition(|symbol| {
@@ -28,10 +30,9 @@ impl Lookup<'_> {
             let at = Site { file: Rc::clone(&file), from, line: binding.line, depth: site.depth };
             return Some(self.declared(&at, &binding.value));
         }
-        self.bases(of, site.depth)
-            .iter()
-            .filter(|base| base.symbol_id != of.symbol_id)
-            .find_map(|base| self.field(&site, base, name))
+        self.bases(of, site.depth).iter().filter(|base| base.symbol_id != of.symbol_id).find_map(|base| {
+            self.field_of_parameter(&site, of, base, name).or_else(|| self.field(&site, base, name))
+        })
     }
 
     /// A name in a value.
@@ -126,6 +127,11 @@ impl Lookup<'_> {
             Value::Type(of) => (Value::Instance(vec![of], Hold::Is), sure),
             Value::Maker(of) => (Value::Instance(vec![of], Hold::Loose), sure * 0.9),
             Value::Instance(types, Hold::Loose) => (Value::Instance(types, Hold::Loose), sure),
+            Value::Instance(types, Hold::Is) if site.file.family == Family::Script => {
+                let given = types.iter().map(|of| self.result_of(site, of));
+                let found = given.into_iter().find(|(value, _)| !matches!(value, Value::Unknown));
+                found.map_or(UNKNOWN, |(value, inner)| (value, inner.min(sure)))
+            }
             Value::Function(functions) => {
                 for function in functions.iter().take(4) {
                     let (value, inner) = self.returned(site, function);

@@ -130,6 +130,18 @@ impl Lookup<'_> {
                 }
             }
             Value::Outside => Resolution::Outside,
+            // A property: what it gives is meant, if that has the method. A function has few of its own.
+            Value::Function(functions) if !matches!(name, "call" | "apply" | "bind") => {
+                match self.called(site, (Value::Function(functions), sure)) {
+                    (Value::Instance(types, hold), sure) => {
+                        match self.of_instance(site, &types, hold, sure, name) {
+                            Resolution::Known(known) => Resolution::Known(known),
+                            _ => self.by_name(site, name),
+                        }
+                    }
+                    _ => self.by_name(site, name),
+                }
+            }
             Value::Function(_) | Value::Maker(_) | Value::Unknown => self.by_name(site, name),
         }
     }
@@ -156,16 +168,27 @@ impl Lookup<'_> {
         }
         if found.is_empty() {
             return match types.first() {
+                // A field can hold a function, and a type be known in part: no such call would compile otherwise.
+                Some(_) if hold == Hold::Is && site.file.family == Family::Script => {
+                    weakened(self.by_name(site, name), 0.5)
+                }
                 Some(of) if hold == Hold::Is => self.of_type_outside(site, of, name),
                 _ => self.by_name(site, name),
             };
         }
         let sure = if hold == Hold::Loose { sure.min(0.82) } else { sure };
-        let Resolution::Known(mut known) = targets(found, EdgeKind::Call, sure) else {
-            return Resolution::Outside;
+        // Of a union each is meant, so that it is no guess among them.
+        let is_union = site.file.family == Family::Script && types.len() > 1;
+        let groups: Vec<Vec<Rc<Symbol>>> = if is_union {
+            found.chunk_by(|a, b| a.qualified_name == b.qualified_name).map(<[_]>::to_vec).collect()
+        } else {
+            vec![found]
         };
-        known.extend(self.implementations(types, name, &known));
-        known.extend(self.declarations(types, name, &known));
+        let mut known: Vec<Target> =
+            groups.into_iter().flat_map(|group| targets(group, EdgeKind::Call, sure).targets()).collect();
+        known.extend(self.implementations(types, hold, name, &known));
+        known.extend(self.declarations(types, hold, name, &known));
+        known.extend(self.siblings(types, name, &known));
         Resolution::Known(known)
     }
 
@@ -189,60 +212,17 @@ impl Lookup<'_> {
         }
     }
 
-    /// The same method of the types that implement one of these.
-    fn implementations(&self, of: &[Rc<Symbol>], name: &str, known: &[Target]) -> Vec<Target> {
-        let is_open = |symbol: &Rc<Symbol>| {
-            matches!(symbol.kind, SymbolKind::Interface | SymbolKind::Trait | SymbolKind::Class)
-        };
-        let Some(open) = of.iter().find(|symbol| is_open(symbol)) else { return Vec::new() };
-        let family = Family::of(&open.language);
-        let named = self.named(name);
-        if named.len() > 60 {
-            return Vec::new();
-        }
-        let implements = |symbol: &Rc<Symbol>| {
-            if family == Family::Go && open.kind == SymbolKind::Interface {
-                return true;
-            }
-            let Some(owner) = self.owner_type(symbol) else { return false };
-            self.bases(&owner, 3).iter().any(|base| base.symbol_id == open.symbol_id)
-        };
-        let found: Vec<Rc<Symbol>> = named
-            .iter()
-            .filter(|symbol| {
-                has_owner(symbol) && Family::of(&symbol.language) == family && symbol.kind != SymbolKind::Impl
-            })
-            .filter(|symbol| !known.iter().any(|target| target.symbol.symbol_id == symbol.symbol_id))
-            .filter(|symbol| implements(symbol))
-            .cloned()
-            .collect();
-        let each = if found.len() == 1 { 0.4 } else { (0.5 / found.len().max(1) as f32).clamp(0.05, 0.3) };
-        found.into_iter().map(|symbol| Target { symbol, kind: EdgeKind::Dynamic, confidence: each }).collect()
-    }
-
-    /// The same method of what these types implement: who asks for the interface's callers means these too.
-    fn declarations(&self, of: &[Rc<Symbol>], name: &str, known: &[Target]) -> Vec<Target> {
-        let mut found: Vec<Rc<Symbol>> = Vec::new();
-        let is_open = |base: &Rc<Symbol>| matches!(base.kind, SymbolKind::Interface | SymbolKind::Trait);
-        for base in of.iter().flat_map(|of| self.bases(of, 1)).filter(is_open) {
-            for member in self.members(&base, name, 1) {
-                let is_known = known.iter().any(|target| target.symbol.symbol_id == member.symbol_id)
-                    || found.iter().any(|known| known.symbol_id == member.symbol_id);
-                if !is_known {
-                    found.push(member);
-                }
-            }
-        }
-        found.into_iter().map(|symbol| Target { symbol, kind: EdgeKind::Dynamic, confidence: 0.4 }).collect()
-    }
-
     /// A method of a receiver whose type nobody says.
     fn by_name(&self, site: &Site, name: &str) -> Resolution {
         let family = site.file.family;
         let methods: Vec<Rc<Symbol>> = self
             .named(name)
             .iter()
-            .filter(|symbol| has_owner(symbol) && Family::of(&symbol.language) == family)
+            .filter(|symbol| Family::of(&symbol.language) == family)
+            // A function in an object belongs to something that has no name.
+            .filter(|symbol| {
+                has_owner(symbol) || family == Family::Script && symbol.kind == SymbolKind::Method
+            })
             .filter(|symbol| {
                 matches!(symbol.kind, SymbolKind::Method | SymbolKind::Function | SymbolKind::Constructor)
             })

@@ -28,6 +28,9 @@ const TRANSPARENT: &[&str] = &[
     "Partial",
     "Required",
     "NonNullable",
+    "NoInfer",
+    "Omit",
+    "Pick",
     "Awaited",
     "Final",
     "ClassVar",
@@ -193,6 +196,95 @@ pub(super) fn read(text: &str) -> Written {
     written
 }
 
+/// The parts of a type between separators that stand in no brackets.
+pub(super) fn parts_of(text: &str, separator: char) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut depth, mut start) = (0i32, 0);
+    let mut before = ' ';
+    let mut quote = None;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), _) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'' | '`') => quote = Some(c),
+            (None, '(' | '[' | '{' | '<') => depth += 1,
+            // An arrow closes nothing, and what comes after it belongs to the function.
+            (None, '>') if before == '=' => {
+                if depth == 0 && separator != ',' {
+                    break;
+                }
+            }
+            (None, ')' | ']' | '}' | '>') => depth -= 1,
+            (None, _) if c == separator && depth == 0 => {
+                parts.push(text[start..at].trim());
+                start = at + c.len_utf8();
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    parts.push(text[start..].trim());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// A type of a function as the types of its parameters, and what it gives: `(a: A, b?: B) => R`.
+pub(super) fn function_type(text: &str) -> Option<(Vec<&str>, &str)> {
+    let mut text = text.trim().trim_start_matches("new ").trim_start();
+    if text.starts_with('<') {
+        text = text[closing(text)? + 1..].trim_start();
+    }
+    if !text.starts_with('(') {
+        return None;
+    }
+    let end = closing(text)?;
+    let result = text[end + 1..].trim_start().strip_prefix("=>")?.trim();
+    let typed = |parameter: &'_ str| parameter.find(':').map_or("", |at| parameter[at + 1..].trim()).len();
+    let parameters = parts_of(&text[1..end], ',')
+        .into_iter()
+        .filter(|parameter| !parameter.starts_with("this:"))
+        .map(|parameter| parameter[parameter.len() - typed(parameter)..].trim())
+        .collect();
+    Some((parameters, result))
+}
+
+/// A named type and its arguments: `Handler<A, B>` is `Handler` and `A, B`.
+pub(super) fn generic(text: &str) -> Option<(&str, Option<&str>)> {
+    let end =
+        text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '$'))).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    if name.is_empty() {
+        return None;
+    }
+    let rest = rest.trim();
+    match rest.strip_prefix('<') {
+        Some(of) => Some((name, Some(of.strip_suffix('>').unwrap_or(of)))),
+        // An index or a word behind it makes another type of it.
+        None => rest.is_empty().then_some((name, None)),
+    }
+}
+
+/// Where the bracket closes that a text begins with.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0i32;
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' | '<' => depth += 1,
+            '>' if before == '=' => {}
+            ')' | ']' | '}' | '>' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,6 +297,22 @@ mod tests {
 
     fn owned(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn types_of_functions_are_taken_apart() {
+        let parts =
+            function_type("<T>(this: X, c: Context<A, B>, next?: () => Promise<void>) => Handler | null");
+        assert_eq!(parts, Some((vec!["Context<A, B>", "() => Promise<void>"], "Handler | null")));
+        assert_eq!(function_type("(A | B)"), None);
+        assert_eq!(
+            parts_of("A<X | Y> | ((c: C) => D | E) | 'a|b'", '|'),
+            ["A<X | Y>", "((c: C) => D | E)", "'a|b'"]
+        );
+        // What a function gives belongs to it.
+        assert_eq!(parts_of("(c: C) => D | E", '|'), ["(c: C) => D | E"]);
+        assert_eq!(generic("ns.Handler<A, B<C>>"), Some(("ns.Handler", Some("A, B<C>"))));
+        assert_eq!(generic("T['x']"), None);
     }
 
     #[test]

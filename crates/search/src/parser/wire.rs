@@ -64,6 +64,7 @@ pub(super) fn answer(said: &Result<Extracted, Unparsed>) -> Vec<u8> {
         put_text(&mut out, &binding.name);
         put_text(&mut out, &binding.value);
         put(&mut out, binding.line.into());
+        put(&mut out, binding.until.unwrap_or(0).into());
     }
     put_optional(&mut out, extracted.facts.package.as_deref());
     out
@@ -126,6 +127,7 @@ pub(super) fn answered(bytes: &[u8]) -> Option<Result<Extracted, Unparsed>> {
             name: input.text()?.to_owned(),
             value: input.text()?.to_owned(),
             line: input.line()?,
+            until: Some(input.line()?).filter(|line| *line > 0),
         });
     }
     extracted.facts.package = input.optional()?.map(str::to_owned);

@@ -1,5 +1,6 @@
 //! The store against its contract.
 
+mod callbacks;
 mod damage;
 mod families;
 mod graph;

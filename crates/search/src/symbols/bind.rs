@@ -8,10 +8,10 @@ use std::collections::HashSet;
 use tree_sitter::Node;
 
 use super::grammar::Bind;
-use super::text::{child, line_of, squeeze};
+use super::text::{child, last_row, line_of, squeeze};
 use super::walk::Walk;
 use crate::symbols::chain;
-use crate::symbols::{Binding, Reference, Use};
+use crate::symbols::{Binding, Reference, SymbolKind, Use};
 
 /// A longer type says nothing that inference could use.
 const TYPE_LENGTH: usize = 120;
@@ -19,6 +19,40 @@ const TYPE_LENGTH: usize = 120;
 impl<'a> Walk<'a> {
     /// Adds what a node binds.
     pub(super) fn bind(&mut self, node: Node<'a>, rule: &Bind) {
+        // A parameter of a function without a name is seen inside of it alone.
+        let function = match node.kind() {
+            "arrow_function" => Some(node),
+            "required_parameter" | "optional_parameter" | "parameter_declaration" => {
+                self.around.iter().rev().nth(1).map(|around| around.node)
+            }
+            _ => None,
+        };
+        self.until = function
+            .filter(|node| matches!(node.kind(), "arrow_function" | "function_expression" | "func_literal"))
+            .map(|node| line_of(last_row(node)));
+        self.bind_in(node, rule);
+        self.until = None;
+    }
+
+    fn bind_in(&mut self, node: Node<'a>, rule: &Bind) {
+        // What a type says of its parameters is nothing of the names around.
+        let is_of_a_type = matches!(node.kind(), "required_parameter" | "optional_parameter")
+            && self.around.iter().rev().nth(1).is_some_and(|around| {
+                matches!(
+                    around.node.kind(),
+                    "function_type" | "call_signature" | "construct_signature" | "constructor_type"
+                )
+            });
+        if is_of_a_type {
+            return;
+        }
+        if node.kind() == "parameters" {
+            let mut cursor = node.walk();
+            let names: Vec<Node<'a>> =
+                node.named_children(&mut cursor).filter(|name| name.kind() == "identifier").collect();
+            names.into_iter().for_each(|name| self.bind_name(name, "=", node));
+            return;
+        }
         let typed = rule.of.and_then(|field| child(node, field));
         let value = rule
             .value
@@ -55,6 +89,9 @@ impl<'a> Walk<'a> {
                     Some(chain) => format!("={chain}"),
                     None => "=".to_owned(),
                 },
+                (None, None) if self.grammar.types.callbacks => {
+                    self.handed(node).unwrap_or_else(|| "=".to_owned())
+                }
                 // A name without a type still hides what has its name outside.
                 (None, None) => "=".to_owned(),
             };
@@ -113,6 +150,7 @@ impl<'a> Walk<'a> {
             | "as_pattern_target"
             | "pointer_declarator"
             | "reference_declarator"
+            | "rest_pattern"
             | "init_declarator"
             | "array_declarator"
             | "variable_declarator" => {
@@ -159,6 +197,13 @@ impl<'a> Walk<'a> {
                     self.push_binding(Some(class), field.to_owned(), value.to_owned(), line);
                 }
             }
+            // `({a, b}: Options) => …`: fields of something that has no name of its own.
+            "object_pattern" if value.len() > 1 && !value.starts_with('=') => {
+                let at = name.start_position();
+                let unnamed = format!("{{{}_{}", at.row + 1, at.column);
+                self.push_binding(scope, unnamed.clone(), value.to_owned(), line);
+                self.bind_name(name, &format!("={unnamed}"), node);
+            }
             // `const {a, b: c} = value`.
             "object_pattern" if value.starts_with('=') && value.len() > 1 => {
                 let mut cursor = name.walk();
@@ -168,6 +213,17 @@ impl<'a> Walk<'a> {
                             (Some(key), Some(local)) => (self.source(key), local),
                             _ => (self.source(part), part),
                         };
+                    // `{ a = 1 }`: what it is when nobody gives one.
+                    let (field, local) = match local.kind() {
+                        "object_assignment_pattern" | "assignment_pattern" => {
+                            match local.child_by_field_name("left") {
+                                Some(left) if local == part => (self.source(left), left),
+                                Some(left) => (field, left),
+                                None => (field, local),
+                            }
+                        }
+                        _ => (field, local),
+                    };
                     if local.named_child_count() == 0 && !field.is_empty() {
                         let line = line_of(local.start_position().row);
                         let local = self.source(local).to_owned();
@@ -194,9 +250,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn push_binding(&mut self, scope: Option<u32>, name: String, value: String, line: u32) {
+    pub(super) fn push_binding(&mut self, scope: Option<u32>, name: String, value: String, line: u32) {
         if name != "_" && name.len() <= 80 {
-            self.out.facts.bindings.push(Binding { scope, name, value, line });
+            // What has no name is asked for from its own line.
+            let until = self.until.filter(|_| !name.starts_with('{'));
+            self.out.facts.bindings.push(Binding { scope, name, value, line, until });
         }
     }
 
@@ -231,7 +289,14 @@ impl<'a> Walk<'a> {
     pub(super) fn bases(&mut self, clause: Node<'a>) {
         let mut cursor = clause.walk();
         let children: Vec<Node<'a>> = clause.named_children(&mut cursor).collect();
-        for child in children {
+        for (place, child) in children.iter().copied().enumerate() {
+            let of = match place.checked_sub(1).map(|before| children[before]) {
+                Some(base) if child.kind() == "type_arguments" => Some((base, child)),
+                _ => child.child_by_field_name("name").zip(child.child_by_field_name("type_arguments")),
+            };
+            if let Some((base, arguments)) = of {
+                self.arguments_of(base, arguments);
+            }
             match child.kind() {
                 "type_list" | "extends_clause" | "implements_clause" => self.bases(child),
                 "keyword_argument" | "type_arguments" | "arguments" | "lifetime" | "access_specifier" => {}
@@ -275,6 +340,10 @@ impl<'a> Walk<'a> {
         for binding in &self.out.facts.bindings {
             if let Some(chain) = binding.value.strip_prefix('=') {
                 heads.insert(head(chain));
+            } else if let Some((_, chain)) =
+                binding.value.strip_prefix('~').and_then(|handed| handed.split_once('='))
+            {
+                heads.insert(head(chain));
             }
         }
         let symbols = &self.out.symbols;
@@ -285,10 +354,15 @@ impl<'a> Walk<'a> {
                 // What is written comes first; else the first return statement counts.
                 return binding.scope.is_some_and(|at| returned.insert(at));
             }
+            // What a definition takes and stands for is asked from outside.
+            if binding.name.starts_with(['#', '<']) || binding.name == Binding::ALIASED {
+                return true;
+            }
             match kind {
                 // Others can ask for fields and for what stands at the top of the file.
                 None => binding.value != "=",
-                Some(kind) if kind.has_methods() => binding.value != "=",
+                Some(kind) if kind.has_methods() || kind == SymbolKind::Type => binding.value != "=",
+                Some(_) if binding.value.starts_with("extends ") => true,
                 Some(_) => heads.contains(&binding.name),
             }
         });

@@ -69,7 +69,8 @@ fn encode(facts: &Facts) -> String {
     for binding in &facts.bindings {
         let scope = binding.scope.map(|at| at.to_string()).unwrap_or_default();
         let (name, value) = (clean(&binding.name), clean(&binding.value));
-        let _ok = writeln!(text, "t\t{}\t{scope}\t{name}\t{value}", binding.line).is_ok();
+        let until = binding.until.map(|line| format!("\t{line}")).unwrap_or_default();
+        let _ok = writeln!(text, "t\t{}\t{scope}\t{name}\t{value}{until}", binding.line).is_ok();
     }
     if let Some(package) = &facts.package {
         let _ok = writeln!(text, "p\t0\t{}\t\t", clean(package)).is_ok();
@@ -106,6 +107,7 @@ fn decode(text: &str) -> Facts {
                 name: b.to_owned(),
                 value: c.to_owned(),
                 line,
+                until: parts.next().and_then(|line| line.parse().ok()),
             }),
             "p" => facts.package = some(a),
             "i" => {

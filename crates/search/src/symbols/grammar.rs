@@ -49,6 +49,10 @@ pub(crate) struct Types {
     pub(crate) exports: Option<ImportRule>,
     /// Tokens of macros.
     pub(crate) tokens: &'static [&'static str],
+    /// What a type that can be called takes and gives.
+    pub(crate) signatures: &'static [&'static str],
+    /// A function that is written as an argument has the types of its parameters from who takes it.
+    pub(crate) callbacks: bool,
 }
 
 impl Types {
@@ -61,6 +65,8 @@ impl Types {
         package: &[],
         exports: None,
         tokens: &[],
+        signatures: &[],
+        callbacks: false,
     };
 }
 
@@ -228,6 +234,7 @@ pub(crate) enum Aside {
     Package,
     Export,
     Tokens,
+    Signature,
 }
 
 /// A grammar with its roles looked up by node kind id.
@@ -291,6 +298,8 @@ fn aside_of(grammar: &Grammar, kind: &str) -> Aside {
         Aside::Export
     } else if types.tokens.contains(&kind) {
         Aside::Tokens
+    } else if types.signatures.contains(&kind) {
+        Aside::Signature
     } else {
         Aside::None
     }

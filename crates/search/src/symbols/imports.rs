@@ -181,7 +181,17 @@ pub(crate) fn go(text: &str) -> Vec<Import> {
             let line = line.trim().trim_matches(|c| c == '(' || c == ')').trim();
             let module = quoted(line)?;
             let alias = line.split(['"', '`']).next().unwrap_or_default().trim();
-            let last = module.rsplit('/').next().unwrap_or(&module);
+            let mut parts = module.rsplit('/');
+            let last = parts.next().unwrap_or(&module);
+            // A major version is no name: `chi/v5`, `yaml.v3`.
+            let is_version = |text: &str| {
+                text.strip_prefix('v').is_some_and(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit()))
+            };
+            let last = match last.rsplit_once('.') {
+                _ if is_version(last) => parts.next().unwrap_or(last),
+                Some((name, version)) if is_version(version) => name,
+                _ => last,
+            };
             Some(match alias {
                 "" => import(last, &module, None),
                 "." => import("*", &module, None),

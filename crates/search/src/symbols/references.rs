@@ -35,17 +35,26 @@ pub struct Reference {
 pub struct Binding {
     /// The definition it belongs to, as a place in the file's symbols; none at the top level.
     pub scope: Option<u32>,
-    /// The name; `()` for what a function returns.
+    /// The name; `()` for what a function returns, `#0` for what its first parameter takes when that can be a function,
+    /// `#0+` when all arguments from there on are meant, `=` for what an alias of a type stands for.
     pub name: String,
-    /// Its type as written, or `=` and the chain that it is made by.
+    /// Its type as written, `=` and the chain that it is made by, or `~` and from where a parameter has its type
+    /// (`symbols/callbacks.rs`).
     pub value: String,
     /// 1-based.
     pub line: u32,
+    /// The last line where it is seen, for parameters of functions without a name: those are no scope of their own.
+    pub until: Option<u32>,
 }
 
 impl Binding {
     /// The name of what a function returns.
     pub const RETURNED: &'static str = "()";
+    /// The name of what an alias of a type stands for.
+    pub const ALIASED: &'static str = "=";
+    /// The name of a generic type's parameters, as they are called, with commas between. `<Base` has the arguments that a
+    /// type gives one of its bases.
+    pub const PARAMETERS: &'static str = "<>";
 }
 
 /// A name that a file takes from elsewhere, or gives on under another name.

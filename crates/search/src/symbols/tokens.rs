@@ -53,6 +53,113 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// Words of C before brackets that call nothing.
+const NO_CALLS: &[&str] = &[
+    "if",
+    "for",
+    "while",
+    "switch",
+    "return",
+    "sizeof",
+    "defined",
+    "do",
+    "else",
+    "case",
+    "typeof",
+    "alignof",
+    "_Alignof",
+    "_Generic",
+    "__attribute__",
+    "__typeof__",
+    "void",
+    "char",
+    "int",
+    "long",
+    "unsigned",
+    "const",
+    "decltype",
+    "static_cast",
+    "reinterpret_cast",
+    "const_cast",
+    "noexcept",
+    "catch",
+    "asm",
+    "__asm__",
+];
+
+impl<'a> Walk<'a> {
+    /// Reads the body of a macro of C, which the grammar leaves as text: a name before brackets is called.
+    pub(super) fn macro_body(&mut self, body: Node<'a>) {
+        let Some((at, _, _)) = self.open.last() else { return };
+        let from = Some(*at);
+        if self.out.symbols[*at as usize].kind != SymbolKind::Macro {
+            return;
+        }
+        let parameters = self
+            .around
+            .last()
+            .and_then(|around| around.node.child_by_field_name("parameters"))
+            .map(|list| {
+                self.source(list).trim_matches(['(', ')']).split(',').map(str::trim).collect::<Vec<_>>()
+            })
+            .unwrap_or_default();
+        let text = self.source(body);
+        let bytes = text.as_bytes();
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let mut line = line_of(body.start_position().row);
+        let mut at = 0;
+        while at < bytes.len() {
+            match bytes[at] {
+                b'\n' => line += 1,
+                quote @ (b'"' | b'\'') => {
+                    at += 1;
+                    while at < bytes.len() && bytes[at] != quote && bytes[at] != b'\n' {
+                        at += if bytes[at] == b'\\' { 2 } else { 1 };
+                    }
+                }
+                b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                    let end = text[at + 2..].find("*/").map_or(bytes.len(), |end| at + 2 + end + 2);
+                    line += u32::try_from(text[at..end].matches('\n').count()).unwrap_or_default();
+                    at = end;
+                    continue;
+                }
+                byte if is_word(byte) => {
+                    let start = at;
+                    while at < bytes.len() && is_word(bytes[at]) {
+                        at += 1;
+                    }
+                    let name = &text[start..at];
+                    let is_called = text[at..].trim_start_matches([' ', '\t']).starts_with('(');
+                    let is_name =
+                        !byte.is_ascii_digit() && !NO_CALLS.contains(&name) && !parameters.contains(&name);
+                    let before = text[..start].trim_end();
+                    // What a field holds is called, or the name is glued together.
+                    let is_plain = !before.ends_with(['.', '#']) && !before.ends_with("->");
+                    if is_called && is_name && is_plain {
+                        let qualifier = before.strip_suffix("::").map(|path| {
+                            let first =
+                                path.rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':')));
+                            chain::written(&path[first.map_or(0, |at| at + 1)..])
+                                .unwrap_or_else(|| "…".to_owned())
+                        });
+                        self.out.facts.references.push(Reference {
+                            from,
+                            name: name.to_owned(),
+                            qualifier,
+                            on_self: false,
+                            line,
+                            used: Use::Call,
+                        });
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+}
+
 /// Where the chain begins that ends before the token at `at`.
 fn chain_start(walk: &Walk<'_>, tokens: &[Node<'_>], at: usize) -> usize {
     let mut first = at;

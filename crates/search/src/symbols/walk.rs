@@ -44,6 +44,7 @@ pub fn extract(language: Language, path: &str, text: &str, budget: Duration) -> 
         around: Vec::new(),
         tokens_from: 0,
         head: None,
+        until: None,
     };
     walk.run(&mut tree.walk());
     walk.keep_used_bindings();
@@ -65,7 +66,9 @@ fn parse(compiled: &Compiled, text: &str, budget: Duration) -> Option<Tree> {
 }
 
 /// A node that the walk is inside of.
-pub(super) struct Around {
+pub(super) struct Around<'a> {
+    /// Kept here since asking a node for its parent walks down from the root.
+    pub(super) node: Node<'a>,
     pub(super) role: Role,
     pub(super) first_row: usize,
     pub(super) last_row: usize,
@@ -81,11 +84,13 @@ pub(super) struct Walk<'a> {
     /// Definitions the walk is inside of: place in `out.symbols`, scope name, depth of the node.
     pub(super) open: Vec<(u32, String, usize)>,
     ordinals: HashMap<(SymbolKind, String), u32>,
-    pub(super) around: Vec<Around>,
+    pub(super) around: Vec<Around<'a>>,
     /// Tokens before this byte are those of an attribute.
     pub(super) tokens_from: usize,
     /// The node with a definition's name that looks like a call.
     pub(super) head: Option<usize>,
+    /// The last line of what is bound now, when that is not its definition's.
+    pub(super) until: Option<u32>,
 }
 
 impl<'a> Walk<'a> {
@@ -99,6 +104,7 @@ impl<'a> Walk<'a> {
             if cursor.goto_first_child() {
                 let wraps = matches!(role, Role::Wrapper | Role::SoleWrapper);
                 self.around.push(Around {
+                    node,
                     role,
                     first_row: node.start_position().row,
                     last_row: last_row(node),
@@ -167,7 +173,15 @@ impl<'a> Walk<'a> {
             Aside::Tokens if node.kind() == "attribute_item" || node.kind() == "inner_attribute_item" => {
                 self.tokens_from = node.end_byte();
             }
+            Aside::Tokens if node.kind() == "preproc_arg" => self.macro_body(node),
             Aside::Tokens => self.tokens(node),
+            Aside::Signature => {
+                if let Some((at, _, _)) = self.open.last() {
+                    let at = *at;
+                    self.returns(node, at);
+                    self.takes(node, at);
+                }
+            }
         }
     }
 
@@ -258,7 +272,9 @@ impl<'a> Walk<'a> {
         });
         if kind.is_callable() {
             self.returns(node, at);
+            self.takes(node, at);
         } else {
+            self.type_alias(node, at);
             for field in self.grammar.types.base_fields {
                 match node.child_by_field_name(field) {
                     Some(clause) if matches!(clause.kind(), "argument_list" | "trait_bounds") => {

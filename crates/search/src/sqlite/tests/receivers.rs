@@ -123,3 +123,68 @@ fn what_an_iterator_is_said_to_give_is_what_a_loop_runs_over() {
         "#]],
     );
 }
+
+#[test]
+fn a_parameter_of_python_hides_what_another_function_imports() {
+    check(
+        &[
+            ("app/__init__.py", "class App:\n    def add(self):\n        pass\n\n\napp = App()\n"),
+            (
+                "tests/test_app.py",
+                "def test_import():\n    from app import app\n    app.add()\n\n\ndef test_fixture(app, client):\n    app.add()\n",
+            ),
+        ],
+        "app/__init__.py",
+        "App.add",
+        Direction::Callers,
+        expect![[r#"
+            test_import in tests/test_app.py at tests/test_app.py:3 call sure
+            test_fixture in tests/test_app.py at tests/test_app.py:7 dynamic perhaps
+        "#]],
+    );
+}
+
+const ROUTER: &[(&str, &str)] = &[
+    ("go.mod", "module example.com/web/v5\n\ngo 1.22\n"),
+    (
+        "web.go",
+        "package web\n\ntype Router interface {\n\tGet(path string)\n\tRoute(path string, fn func(r Router)) Router\n}\n\ntype Mux struct{}\n\nfunc New() *Mux { return &Mux{} }\n\nfunc (m *Mux) Get(path string) {}\n\nfunc (m *Mux) Route(path string, fn func(r Router)) Router { return m }\n\ntype Other struct{}\n\nfunc (o Other) Get(path string) {}\n",
+    ),
+    (
+        "example/main.go",
+        "package main\n\nimport \"example.com/web/v5\"\n\nfunc main() {\n\tr := web.New()\n\tr.Route(\"/\", func(r web.Router) {\n\t\tr.Get(\"/a\")\n\t})\n\tr.Get(\"/b\")\n}\n",
+    ),
+];
+
+#[test]
+fn a_parameter_of_a_closure_is_seen_inside_of_it_and_a_major_version_is_no_name() {
+    check(
+        ROUTER,
+        "web.go",
+        "Mux.Get",
+        Direction::Callers,
+        expect![[r#"
+            main in example/main.go at example/main.go:8 dynamic perhaps
+            main in example/main.go at example/main.go:10 call sure
+        "#]],
+    );
+    check(
+        ROUTER,
+        "web.go",
+        "Router.Get",
+        Direction::Callers,
+        expect![[r#"
+            main in example/main.go at example/main.go:8 call sure
+            main in example/main.go at example/main.go:10 dynamic perhaps
+        "#]],
+    );
+    check(
+        ROUTER,
+        "web.go",
+        "Mux.Route",
+        Direction::Callers,
+        expect![[r#"
+            main in example/main.go at example/main.go:7 call sure
+        "#]],
+    );
+}

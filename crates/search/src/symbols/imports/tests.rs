@@ -27,6 +27,8 @@ fn odd_forms() {
     check(rust, "use x;", "x=x");
     check(go, "import . \"a/b\"", "*=a/b");
     check(go, "import _ \"a/b\"", "=a/b");
+    check(go, "import \"a/web/v5\"", "web=a/web/v5");
+    check(go, "import \"a/yaml.v3\"", "yaml=a/yaml.v3");
     check(java, "import a.b.*;", "*=a.b.*");
     check(c_sharp, "using X = A.B;", "X=A.B");
     check(c, "#include <a/b.h>", "*=a/b.h");

@@ -34,6 +34,8 @@ pub(super) static GRAMMAR: Grammar = Grammar {
             bind("field_declaration", "declarator", "type", "value"),
         ],
         returns: &["type"],
+        // The text of a macro's body.
+        tokens: &["preproc_arg"],
         ..Types::NONE
     },
 };

@@ -46,6 +46,8 @@ pub(super) static GRAMMAR: Grammar = Grammar {
         ],
         returns: &["type"],
         bases: &["base_class_clause"],
+        // The text of a macro's body.
+        tokens: &["preproc_arg"],
         ..Types::NONE
     },
 };

@@ -25,6 +25,9 @@ pub(super) const TYPES: Types = Types {
     binds: &[
         bind("required_parameter", "pattern", "type", "value"),
         bind("optional_parameter", "pattern", "type", "value"),
+        // `x => …`.
+        bind("arrow_function", "parameter", "type", "value"),
+        bind("type_parameter", "name", "constraint", "value"),
         bind("variable_declarator", "name", "type", "value"),
         bind("public_field_definition", "name", "type", "value"),
         bind("field_definition", "property", "type", "value"),
@@ -36,6 +39,8 @@ pub(super) const TYPES: Types = Types {
     returned: &["return_statement"],
     bases: &["class_heritage", "extends_type_clause"],
     exports: Some(ImportRule { node: "export_statement", parse: imports::javascript_exports }),
+    signatures: &["call_signature"],
+    callbacks: true,
     ..Types::NONE
 };
 
@@ -49,7 +54,7 @@ const DEFINITIONS: &[Definition] = &[
     define("variable_declarator", Function).only_if("value", FUNCTION_VALUES),
     define("variable_declarator", Constant).place(Place::Capitals),
     define("variable_declarator", Constant).place(Place::Exported),
-    define_by("pair", Function, Name::Field("key")).only_if("value", FUNCTION_VALUES),
+    define_by("pair", Method, Name::Field("key")).only_if("value", FUNCTION_VALUES),
     define_by("assignment_expression", Function, Name::Text("left")).only_if("right", FUNCTION_VALUES),
 ];
 

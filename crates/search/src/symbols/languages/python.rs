@@ -27,6 +27,8 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     note_unresolved: true,
     types: Types {
         binds: &[
+            // Names alone, which hide what has their names outside.
+            bind("parameters", "names", "type", "value"),
             bind("typed_parameter", "name", "type", "value"),
             bind("typed_default_parameter", "name", "type", "value"),
             bind("default_parameter", "name", "type", "value"),

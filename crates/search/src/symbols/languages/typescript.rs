@@ -24,7 +24,7 @@ const DEFINITIONS: &[Definition] = &[
     define("variable_declarator", Function).only_if("value", FUNCTION_VALUES),
     define("variable_declarator", Constant).place(Place::Capitals),
     define("variable_declarator", Constant).place(Place::Exported),
-    define_by("pair", Function, Name::Field("key")).only_if("value", FUNCTION_VALUES),
+    define_by("pair", Method, Name::Field("key")).only_if("value", FUNCTION_VALUES),
     define_by("assignment_expression", Function, Name::Text("left")).only_if("right", FUNCTION_VALUES),
 ];
 

@@ -34,6 +34,33 @@ static node_t *list_push(node_t *head, int value) {
 }
 
 #[test]
+fn the_body_of_a_macro_calls_what_it_names() {
+    check(
+        "src/each.h",
+        r#"#define LAST(list) list_at(list, \
+    list_length(copy(list)) - sizeof(int))
+#define EACH(list, f) do { f("go(1)"); (list)->each(list); if (done (list)) std::stop(); } while (0)
+#define RENAMED other
+#define GLUED(name) call_##name(1)
+#define COUNT LAST(3)
+"#,
+        expect![[r#"
+            1-2 macro LAST(list) [LAST]
+            3-3 macro EACH(list, f) [EACH]
+            4-4 macro RENAMED [RENAMED]
+            5-5 macro GLUED(name) [GLUED]
+            6-6 macro COUNT [COUNT]
+            1 LAST calls list_at
+            2 LAST calls list_length
+            2 LAST calls copy
+            3 EACH calls done
+            3 EACH calls stop of std
+            6 COUNT calls LAST
+        "#]],
+    );
+}
+
+#[test]
 fn cpp_definitions_calls_and_imports() {
     check(
         "src/server.cpp",

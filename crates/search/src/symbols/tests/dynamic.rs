@@ -79,7 +79,7 @@ const table = { open() { go(); }, close: () => stop() };
             12-12 function walk(tree) [walk]
             13-13 function module.exports.late(x) [module.exports.late]
             14-14 method open() [open]
-            14-14 function close() [close]
+            14-14 method close() [close]
             5 App extends Component of React
             7 App.onClick calls render of this (own)
             8 App.render calls Button
