@@ -59,7 +59,9 @@ impl<'a> Stages<'a> {
 
     /// The index of a row's tree.
     pub(super) fn at(&mut self, row: &Row) -> Result<Stage, EvalError> {
-        let kept = self.kept.as_ref().map(|folder| folder.join(file_name(&row.id)));
+        // Of a commit, not of a row: many rows may be asked of one tree.
+        let name = file_name(&format!("{}@{}", row.repo, row.base_commit));
+        let kept = self.kept.as_ref().map(|folder| folder.join(name));
         if let Some(kept) = kept.as_ref().filter(|kept| !self.with_files && is_whole(kept)) {
             return opened(kept);
         }
