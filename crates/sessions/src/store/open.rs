@@ -139,7 +139,8 @@ fn keep_plans(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
-fn prepare(connection: &Connection) -> Result<(), rusqlite::Error> {
+/// Sets what every connection that writes has set.
+pub(super) fn prepare(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.busy_timeout(Duration::from_secs(5))?;
     room::prepare(connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;

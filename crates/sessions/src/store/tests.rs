@@ -1,5 +1,6 @@
 //! The store's promises: nothing is overwritten, nothing accepted is lost, readers get exactly the state.
 
+mod cost;
 mod kill;
 mod main_file;
 mod pages;
