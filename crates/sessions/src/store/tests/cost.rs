@@ -45,7 +45,8 @@ async fn written(items: &[&str]) -> Vec<String> {
     let session_id = session().session_id;
     let rows = items.iter().zip(1..).map(|(item, seq)| match *item {
         "turn" => {
-            let json = r#"{"type":"turn_started","turnId":"t","sessionId":"s","modelId":"m","providerId":"p"}"#;
+            let json =
+                r#"{"type":"turn_started","turnId":"t","sessionId":"s","modelId":"m","providerId":"p"}"#;
             NewRow { seq, kind: RowKind::Turn, at: String::new(), json: json.into() }
         }
         item => row(seq, item),
@@ -54,7 +55,9 @@ async fn written(items: &[&str]) -> Vec<String> {
     store.history(&session_id, None, usize::MAX).await.unwrap();
     let connection = open::reader(&folder.path().join("store.db")).unwrap();
     let mut statement = connection
-        .prepare("SELECT coalesce(item_id, 'turn') || ' ' || seq || ' at ' || first_seq FROM journal ORDER BY seq")
+        .prepare(
+            "SELECT coalesce(item_id, 'turn') || ' ' || seq || ' at ' || first_seq FROM journal ORDER BY seq",
+        )
         .unwrap();
     statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
