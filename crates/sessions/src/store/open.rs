@@ -105,9 +105,7 @@ fn take_over_tail(connection: &Connection, path: &Path) -> Result<(Tail, Part), 
     let unusable = |reason: String| StoreError::Unusable { path: path.to_owned(), reason };
     let (mut tail, mut spare, kept) = Tail::open(path).map_err(|error| unusable(error.to_string()))?;
     let transaction = connection.unchecked_transaction()?;
-    for (session_id, row) in kept {
-        rows::take_over(&transaction, session_id, row)?;
-    }
+    rows::take_over(&transaction, &kept)?;
     transaction.commit()?;
     tail.clear().and_then(|()| spare.clear()).map_err(|error| unusable(error.to_string()))?;
     Ok((tail, spare))
@@ -131,10 +129,18 @@ pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
     connection.busy_timeout(Duration::from_secs(5))?;
+    keep_plans(&connection)?;
     Ok(connection)
 }
 
-fn prepare(connection: &Connection) -> Result<(), rusqlite::Error> {
+/// Statements stay as they were compiled. Otherwise SQLite compiles one that compares with a parameter anew each time its
+/// parameters are cleared, as they are between two uses: it looks whether another value would make a better plan.
+fn keep_plans(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
+}
+
+/// Sets what every connection that writes has set.
+pub(super) fn prepare(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.busy_timeout(Duration::from_secs(5))?;
     room::prepare(connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -142,7 +148,7 @@ fn prepare(connection: &Connection) -> Result<(), rusqlite::Error> {
     // What a conversation said is gone when it is deleted, not left in free pages.
     connection.pragma_update(None, "secure_delete", "FAST")?;
     connection.set_prepared_statement_cache_capacity(64);
-    Ok(())
+    keep_plans(connection)
 }
 
 fn lock(path: &Path) -> Result<File, StoreError> {

@@ -1,6 +1,6 @@
 //! How rows of the journal get into the database.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use chartroom_protocol::ids::{ItemId, SessionId};
 use chartroom_protocol::turn::TurnEvent;
@@ -46,42 +46,42 @@ pub(super) fn write(connection: &Connection, batches: &[&Batch]) -> Result<(), S
     Ok(())
 }
 
-/// Writes a row that was kept by an earlier server, unless the database has it. One that does not follow what the database
-/// has is left out: a power cut lost what was before it, and a reader must not take it for the whole.
-pub(super) fn take_over(
-    connection: &Connection,
-    session_id: SessionId,
-    row: NewRow,
-) -> Result<(), StoreError> {
-    let Some(key) = sessions::key(connection, &session_id).optional()? else { return Ok(()) };
-    let last_seq = last_seq(connection, key)?;
-    if row.seq == last_seq + 1 {
-        write(connection, &[&Batch { session_id, rows: vec![row] }])?;
-    } else if row.seq > last_seq {
-        tracing::warn!(session = %session_id, seq = row.seq, last_seq, "a kept row follows nothing and is dropped");
+/// Writes rows that were kept by an earlier server, each session's in the order of their seq, unless the database has them. One
+/// that does not follow what is there is left out: a power cut lost what was before it, and a reader must not take it for
+/// the whole.
+pub(super) fn take_over(connection: &Connection, kept: &[(SessionId, NewRow)]) -> Result<(), StoreError> {
+    let mut sessions: BTreeMap<&SessionId, Vec<&NewRow>> = BTreeMap::new();
+    for (session_id, row) in kept {
+        sessions.entry(session_id).or_default().push(row);
+    }
+    for (session_id, mut rows) in sessions {
+        let Some(key) = sessions::key(connection, session_id).optional()? else { continue };
+        let mut last_seq = last_seq(connection, key)?;
+        rows.retain(|row| {
+            let follows = row.seq == last_seq + 1;
+            if follows {
+                last_seq = row.seq;
+            } else if row.seq > last_seq {
+                tracing::warn!(session = %session_id, seq = row.seq, last_seq, "a kept row follows nothing and is dropped");
+            }
+            follows
+        });
+        write_session(connection, key, &rows)?;
     }
     Ok(())
 }
 
-/// Of each item at most two rows are kept: the first, which holds its place, and the last, which holds its content.
+/// Of each item at most two rows are kept: the first, which holds its place, and the last, which holds its content. Where
+/// nothing else came between the two, the last alone says both, and half as many rows are written.
 fn write_session(connection: &Connection, key: i64, rows: &[&NewRow]) -> Result<(), StoreError> {
-    let mut last_of: HashMap<&ItemId, usize> = HashMap::new();
-    for (index, row) in rows.iter().enumerate() {
-        if let RowKind::Upsert(item_id) = &row.kind {
-            last_of.insert(item_id, index);
-        }
-    }
-    let mut first_of: HashMap<&ItemId, &NewRow> = HashMap::new();
+    let items = items(rows);
     for (index, row) in rows.iter().enumerate() {
         let written = match &row.kind {
             RowKind::Turn => write_turn(connection, key, row),
-            RowKind::Upsert(item_id) => {
-                let first = *first_of.entry(item_id).or_insert(row);
-                if last_of.get(item_id) != Some(&index) {
-                    continue;
-                }
-                write_item(connection, key, item_id, first, row)
-            }
+            RowKind::Upsert(item_id) => match items.get(item_id) {
+                Some(item) if item.last == index => write_item(connection, key, item_id, item, row),
+                Some(_) | None => continue,
+            },
         };
         match written {
             Err(StoreError::Database(error))
@@ -96,11 +96,40 @@ fn write_session(connection: &Connection, key: i64, rows: &[&NewRow]) -> Result<
     Ok(())
 }
 
+/// What rows that are written together say of one item.
+struct Written<'a> {
+    first: &'a NewRow,
+    /// Where its last row is among them.
+    last: usize,
+    /// How many items and turns had been told of up to its first row.
+    n_before: usize,
+    /// Another item or a turn came between its first row and its last.
+    is_crossed: bool,
+}
+
+fn items<'a>(rows: &[&'a NewRow]) -> HashMap<&'a ItemId, Written<'a>> {
+    let mut items: HashMap<&ItemId, Written<'_>> = HashMap::new();
+    let mut n_told = 0;
+    for (index, row) in rows.iter().copied().enumerate() {
+        let RowKind::Upsert(item_id) = &row.kind else {
+            n_told += 1;
+            continue;
+        };
+        let item = items.entry(item_id).or_insert_with(|| {
+            n_told += 1;
+            Written { first: row, last: index, n_before: n_told, is_crossed: false }
+        });
+        item.last = index;
+        item.is_crossed = n_told > item.n_before;
+    }
+    items
+}
+
 fn write_item(
     connection: &Connection,
     key: i64,
     item_id: &ItemId,
-    first: &NewRow,
+    item: &Written<'_>,
     last: &NewRow,
 ) -> Result<(), StoreError> {
     let known: (Option<i64>, Option<i64>) = connection
@@ -127,11 +156,11 @@ fn write_item(
         }
         (Some(place), Some(_)) => insert(last, place)?,
         (None, _) | (_, None) => {
-            let place = seq_column(first.seq);
-            insert(first, place)?;
-            if last.seq != first.seq {
-                insert(last, place)?;
+            let place = seq_column(item.first.seq);
+            if item.is_crossed {
+                insert(item.first, place)?;
             }
+            insert(last, place)?;
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! The store's promises: nothing is overwritten, nothing accepted is lost, readers get exactly the state.
 
+mod cost;
 mod kill;
 mod main_file;
 mod pages;
@@ -221,7 +222,7 @@ async fn a_page_of_history_begins_where_a_person_spoke_and_tells_what_was_used_b
     check_pages(&rows, 1, &one_by_one).await;
 }
 
-async fn check_readers(writes: Vec<u8>, compact_at: Vec<usize>) {
+async fn check_readers(writes: Vec<u8>, compact_at: Vec<usize>, taken_over_at: Vec<usize>) {
     let folder = tempfile::tempdir().unwrap();
     let store = store_in(folder.path()).store;
     let session_id = session().session_id;
@@ -236,6 +237,9 @@ async fn check_readers(writes: Vec<u8>, compact_at: Vec<usize>) {
         store.append(&session_id, vec![new]).await.unwrap();
         if compact_at.contains(&index) {
             store.compact(&session_id, 0);
+        }
+        if taken_over_at.contains(&index) {
+            store.history(&session_id, None, 1).await.unwrap();
         }
     }
     let mut whole = Shown::default();
@@ -252,14 +256,15 @@ async fn check_readers(writes: Vec<u8>, compact_at: Vec<usize>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn a_reader_that_left_at_any_moment_ends_with_exactly_the_state(
         writes in prop::collection::vec(0..5_u8, 1..25),
         compact_at in prop::collection::vec(0..25_usize, 0..4),
+        taken_over_at in prop::collection::vec(0..25_usize, 0..6),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(check_readers(writes, compact_at));
+        runtime.block_on(check_readers(writes, compact_at, taken_over_at));
     }
 }
