@@ -62,17 +62,24 @@ impl Lookup<'_> {
     /// What the library's own functions hand over: an element of what they are called on.
     fn element_handed(&self, site: &Site, source: &str, argument: usize, path: &[&str]) -> Inferred {
         let Some((receiver, method)) = source.rsplit_once('.') else { return UNKNOWN };
-        let is_element = match (method, argument, path) {
+        let is_element = matches!(
+            (method, argument, path),
             (
-                "forEach" | "map" | "filter" | "find" | "findLast" | "findIndex" | "some" | "every"
-                | "flatMap" | "then",
+                "forEach"
+                    | "map"
+                    | "filter"
+                    | "find"
+                    | "findLast"
+                    | "findIndex"
+                    | "some"
+                    | "every"
+                    | "flatMap"
+                    | "then",
                 0,
-                ["0"],
-            )
-            | ("sort" | "toSorted", 0, ["0" | "1"])
-            | ("reduce" | "reduceRight", 0, ["1"]) => true,
-            _ => false,
-        };
+                ["0"]
+            ) | ("sort" | "toSorted", 0, ["0" | "1"])
+                | ("reduce" | "reduceRight", 0, ["1"])
+        );
         if !is_element {
             return UNKNOWN;
         }

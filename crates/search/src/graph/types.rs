@@ -209,11 +209,8 @@ pub(super) fn parts_of(text: &str, separator: char) -> Vec<&str> {
             (None, '"' | '\'' | '`') => quote = Some(c),
             (None, '(' | '[' | '{' | '<') => depth += 1,
             // An arrow closes nothing, and what comes after it belongs to the function.
-            (None, '>') if before == '=' => {
-                if depth == 0 && separator != ',' {
-                    break;
-                }
-            }
+            (None, '>') if before == '=' && depth == 0 && separator != ',' => break,
+            (None, '>') if before == '=' => {}
             (None, ')' | ']' | '}' | '>') => depth -= 1,
             (None, _) if c == separator && depth == 0 => {
                 parts.push(text[start..at].trim());
