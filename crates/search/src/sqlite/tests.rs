@@ -1,5 +1,6 @@
 //! The store against its contract.
 
+mod copies;
 mod damage;
 mod families;
 mod graph;
