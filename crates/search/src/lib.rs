@@ -17,6 +17,7 @@ pub mod intake;
 pub mod nearest;
 pub mod parser;
 pub mod paths;
+mod pool;
 pub mod query;
 pub mod rank;
 pub mod request;

@@ -18,6 +18,7 @@ mod hashes;
 mod mentioned;
 mod noise;
 mod past;
+mod places;
 mod study;
 
 #[cfg(test)]

@@ -13,7 +13,12 @@ impl WordCounts for NoWords {
         &EMPTY
     }
 
-    fn occurrences(&self, _: LexicalField, _: &str, _: &mut dyn FnMut(u32, u32)) -> Result<(), StoreError> {
+    fn blocks(
+        &self,
+        _: LexicalField,
+        _: &str,
+        _: &mut dyn FnMut(u32, &[u32], &[u32]),
+    ) -> Result<(), StoreError> {
         Ok(())
     }
 

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::hashes::Hashes;
+use super::places::{Places, Tally};
 use crate::query::weigh::{WeighedQuery, Weights};
 use crate::store::{FileName, LexicalField, StoreError, WordCounts, WordTable};
 
 const K1: f32 = 1.2;
 /// A word of the path counts as often in each chunk of the file.
-const PATH_TIMES: f32 = 5.0;
+pub(super) const PATH_TIMES: f32 = 5.0;
 
 /// The share of what all words could say together that may be left out.
 const LEFT_OUT: f32 = 0.02;
@@ -31,6 +32,17 @@ pub(super) struct Scored {
     pub(super) found: Vec<u32>,
 }
 
+impl Scored {
+    fn add(&mut self, document: u32, more: f32) {
+        let score = &mut self.scores[document as usize];
+        let is_new = *score == 0.0;
+        *score += more;
+        if is_new && *score > 0.0 {
+            self.found.push(document);
+        }
+    }
+}
+
 impl<'a> View<'a> {
     /// `size` is how many documents take part, and how many words they have together.
     fn of(
@@ -47,15 +59,19 @@ impl<'a> View<'a> {
 
     /// Adds one word with its weight; `times` has each document once.
     fn add(&mut self, weight: f32, times: &[(u32, f32)]) {
-        let n_with = times.len() as f32;
-        let rarity = rarity(self.n_documents, n_with);
+        self.add_to_both(weight, None, times);
+    }
+
+    /// The same for a second query of the same documents as well, which are looked up once.
+    fn add_to_both(&mut self, weight: f32, other: Option<(f32, &mut Scored)>, times: &[(u32, f32)]) {
+        let rarity = rarity(self.n_documents, times.len() as f32);
+        let (of_this, mut other) = (weight * rarity, other.map(|(weight, scored)| (weight * rarity, scored)));
         for (document, times) in times {
             let length = 1.0 - self.b + self.b * (self.length)(self.table, *document) / self.average;
-            let score = &mut self.scored.scores[*document as usize];
-            let is_new = *score == 0.0;
-            *score += weight * rarity * times * (K1 + 1.0) / (times + K1 * length);
-            if is_new && *score > 0.0 {
-                self.scored.found.push(*document);
+            let least = times + K1 * length;
+            self.scored.add(*document, of_this * times * (K1 + 1.0) / least);
+            if let Some((of_other, scored)) = &mut other {
+                scored.add(*document, *of_other * times * (K1 + 1.0) / least);
             }
         }
     }
@@ -113,78 +129,75 @@ impl Sizes {
     }
 }
 
-/// Counts the words in the files that take part.
+/// Counts the words in the files that take part. Words and stems are counted at the same time.
 pub(super) fn scores(
     counts: &dyn WordCounts,
     takes_part: &[bool],
     asked: &WeighedQuery,
 ) -> Result<Scores, StoreError> {
+    let sizes = Sizes::of(counts.table(), takes_part);
+    let by_words = || by_words(counts, takes_part, &sizes, asked);
+    let by_stems = || by_stems(counts, takes_part, &sizes, asked);
+    let (scores, of_stems) = rayon::join(by_words, by_stems);
+    let (stem_chunks, stem_files) = of_stems?;
+    Ok(Scores { stem_chunks, stem_files, ..scores? })
+}
+
+/// All but the stems.
+fn by_words(
+    counts: &dyn WordCounts,
+    takes_part: &[bool],
+    sizes: &Sizes,
+    asked: &WeighedQuery,
+) -> Result<Scores, StoreError> {
     let table = counts.table();
-    let file_of = |chunk: u32| {
-        table
-            .chunks
-            .get(chunk as usize)
-            .and_then(|chunk| chunk.file)
-            .filter(|file| takes_part[*file as usize])
-    };
     let (n_files, n_chunks) = (table.paths.len(), table.chunks.len());
-    let sizes = Sizes::of(table, takes_part);
     let in_each = (sizes.chunks, sizes.content + PATH_TIMES as u64 * sizes.path_in_chunks);
     let mut chunks = View::of(table, chunk_words, n_chunks, in_each, 0.75);
-    let mut title_chunks = View::of(table, chunk_words, n_chunks, in_each, 0.75);
+    let mut title_chunks = Scored { scores: vec![0.0; n_chunks], found: Vec::new() };
     let of_files = |length, words, b| View::of(table, length, n_files, (sizes.files, words), b);
     let mut files = of_files(|table, file| table.files[file as usize].content as f32, sizes.content, 0.75);
     let mut paths = of_files(|table, file| table.files[file as usize].path as f32, sizes.path, 0.5);
     let mut names = of_files(|table, file| table.files[file as usize].symbol as f32, sizes.symbol, 0.6);
-    let mut in_chunks = Tally::new(n_chunks);
+    let (mut in_text, mut in_path, mut in_label) = (Places::default(), Places::default(), Places::default());
     let (mut in_files, mut in_paths, mut in_names) =
         (Tally::new(n_files), Tally::new(n_files), Tally::new(n_files));
+    let mut in_chunks = Vec::new();
     let said = worth_asking(counts, LexicalField::Content, &asked.words)?;
     for (word, weight) in &asked.words {
+        in_text.clear();
         if said.contains(word.as_str()) {
-            counts.occurrences(LexicalField::Content, word, &mut |chunk, times| {
-                if let Some(file) = file_of(chunk) {
-                    in_chunks.add(chunk, times as f32);
-                    in_files.add(file, times as f32);
-                }
-            })?;
+            in_text.read(counts, takes_part, LexicalField::Content, word)?;
+            in_text.by_file(|file, times| in_files.add(file, times));
         }
-        counts.occurrences(LexicalField::Path, word, &mut |chunk, times| {
-            if let Some(file) = file_of(chunk) {
-                in_chunks.add(chunk, PATH_TIMES * times as f32);
-                in_paths.set(file, times as f32);
-            }
-        })?;
+        in_path.read(counts, takes_part, LexicalField::Path, word)?;
+        // A word stands as often in the path of each chunk of a file.
+        in_path.each(|file, times| in_paths.set(file, times));
         for (file, times) in in_paths.all() {
             in_files.add(*file, PATH_TIMES * times);
         }
-        chunks.add(*weight, in_chunks.all());
+        in_text.with_path(&in_path, &mut in_chunks);
+        let title = asked.title.get(word).map(|weight| (*weight, &mut title_chunks));
+        chunks.add_to_both(*weight, title, &in_chunks);
         files.add(*weight, in_files.all());
         paths.add(*weight, in_paths.all());
-        if let Some(weight) = asked.title.get(word) {
-            title_chunks.add(*weight, in_chunks.all());
-        }
         if let Some(weight) = asked.opening.get(word) {
-            counts.occurrences(LexicalField::Symbol, word, &mut |chunk, times| {
-                if let Some(file) = file_of(chunk) {
-                    in_names.add(file, times as f32);
-                }
-            })?;
+            in_label.read(counts, takes_part, LexicalField::Symbol, word)?;
+            in_label.by_file(|file, times| in_names.add(file, times));
             names.add(*weight, in_names.all());
         }
-        for tally in [&mut in_chunks, &mut in_files, &mut in_paths, &mut in_names] {
+        for tally in [&mut in_files, &mut in_paths, &mut in_names] {
             tally.clear();
         }
     }
-    let (stem_chunks, stem_files) = by_stems(counts, takes_part, &sizes, asked)?;
     Ok(Scores {
         chunks: chunks.scored,
-        title_chunks: title_chunks.scored,
+        title_chunks,
         files: files.scored.scores,
         paths: paths.scored.scores,
         names: names.scored.scores,
-        stem_chunks,
-        stem_files,
+        stem_chunks: Scored { scores: Vec::new(), found: Vec::new() },
+        stem_files: Vec::new(),
     })
 }
 
@@ -226,24 +239,17 @@ fn by_stems(
     asked: &WeighedQuery,
 ) -> Result<(Scored, Vec<f32>), StoreError> {
     let table = counts.table();
-    let takes_part = |file: &u32| takes_part[*file as usize];
     let chunk_stems = |table: &WordTable, chunk: u32| table.chunks[chunk as usize].stem as f32;
     let file_stems = |table: &WordTable, file: u32| table.files[file as usize].stem as f32;
     let mut chunks = View::of(table, chunk_stems, table.chunks.len(), (sizes.chunks, sizes.stem), 0.75);
     let mut files = View::of(table, file_stems, table.paths.len(), (sizes.files, sizes.stem), 0.75);
-    let (mut in_chunks, mut in_files) = (Tally::new(table.chunks.len()), Tally::new(table.paths.len()));
+    let (mut in_text, mut in_files) = (Places::default(), Tally::new(table.paths.len()));
     let said = worth_asking(counts, LexicalField::Stem, &asked.stems)?;
     for (stem, weight) in asked.stems.iter().filter(|(stem, _)| said.contains(stem.as_str())) {
-        counts.occurrences(LexicalField::Stem, stem, &mut |chunk, times| {
-            let file = table.chunks.get(chunk as usize).and_then(|chunk| chunk.file).filter(takes_part);
-            if let Some(file) = file {
-                in_chunks.add(chunk, times as f32);
-                in_files.add(file, times as f32);
-            }
-        })?;
-        chunks.add(*weight, in_chunks.all());
+        in_text.read(counts, takes_part, LexicalField::Stem, stem)?;
+        in_text.by_file(|file, times| in_files.add(file, times));
+        chunks.add(*weight, &in_text.chunks);
         files.add(*weight, in_files.all());
-        in_chunks.clear();
         in_files.clear();
     }
     Ok((chunks.scored, files.scored.scores))
@@ -277,42 +283,5 @@ pub(super) fn file_names(table: &WordTable, takes_part: &[bool], stems: &Weights
     names.scored.scores
 }
 
-/// How often a word stands in each document that has it.
-struct Tally {
-    /// Where a document stands in `found`, from 1.
-    places: Vec<u32>,
-    found: Vec<(u32, f32)>,
-}
-
-impl Tally {
-    fn new(n_documents: usize) -> Self {
-        Self { places: vec![0; n_documents], found: Vec::new() }
-    }
-
-    fn slot(&mut self, document: u32) -> &mut f32 {
-        let place = &mut self.places[document as usize];
-        if *place == 0 {
-            self.found.push((document, 0.0));
-            *place = u32::try_from(self.found.len()).unwrap_or(u32::MAX);
-        }
-        &mut self.found[*place as usize - 1].1
-    }
-
-    fn add(&mut self, document: u32, times: f32) {
-        *self.slot(document) += times;
-    }
-
-    fn set(&mut self, document: u32, times: f32) {
-        *self.slot(document) = times;
-    }
-
-    fn all(&self) -> &[(u32, f32)] {
-        &self.found
-    }
-
-    fn clear(&mut self) {
-        for (document, _) in self.found.drain(..) {
-            self.places[document as usize] = 0;
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -30,10 +30,15 @@ pub(super) fn candidates(
 ) -> Result<Vec<Candidate>, SearchError> {
     let counts = reader.words()?;
     let table = counts.table();
-    let paths = &table.paths;
+    let all = &table.paths;
     let takes_part = filter.takes_part(table);
-    let near = near(reader, passes, filter)?;
-    let mut nearness = vec![0.0; paths.len()];
+    // What the table knows of a path need not be found out again for each chunk.
+    let allows = |path: &str| match table.number(path) {
+        Some(file) => takes_part[file as usize],
+        None => filter.allows_path(path, paths::category(path)),
+    };
+    let near = near(reader, passes, &allows)?;
+    let mut nearness = vec![0.0; all.len()];
     near.iter().for_each(|(path, found)| {
         if let (Some(file), Some((_, nearest))) = (table.number(path), found.first()) {
             nearness[file as usize] = *nearest;
@@ -47,7 +52,7 @@ pub(super) fn candidates(
     for (place, file) in ranked.iter().enumerate() {
         let words =
             file.chunks.iter().filter_map(|(chunk, beside)| Some((counts.chunk_id(*chunk)?, *beside)));
-        let near = near.get(&*paths[file.file as usize]).map(Vec::as_slice).unwrap_or_default();
+        let near = near.get(&*all[file.file as usize]).map(Vec::as_slice).unwrap_or_default();
         for (at, (id, beside)) in best_of_both(words.collect(), near).into_iter().enumerate() {
             let share = if at == 0 { 1.0 } else { OTHER_CHUNKS * f64::from(beside) };
             worth.insert(id.clone(), (f64::from(file.score) * share, place + 1));
@@ -80,10 +85,9 @@ fn best_of_both(mut chunks: Vec<(String, f32)>, near: &[(String, f32)]) -> Vec<(
 pub(super) fn near(
     reader: &dyn GenerationReader,
     passes: &Passes,
-    filter: &Filter,
+    allows: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<HashMap<String, Vec<(String, f32)>>, SearchError> {
-    let allows = |path: &str| filter.allows_path(path, paths::category(path));
-    let found = passes.nearest(reader, NEAREST, &allows)?;
+    let found = passes.nearest(reader, NEAREST, allows)?;
     let best = found.first().map_or(0.0, |(scored, _)| scored.score);
     // A folder with fewer chunks has no such last one: what has nothing in common counts nothing.
     let least = found.get(NEAREST - 1).map_or(0.0, |(scored, _)| scored.score.max(0.0));

@@ -5,6 +5,7 @@
 use super::channel::{Channel, ChannelWeights, N_CHANNELS};
 use super::{bm25, mentioned, past};
 use crate::history::HistoryWords;
+use crate::pool;
 use crate::query::weigh::WeighedQuery;
 use crate::store::{PathKind, StoreError, WordCounts, WordTable};
 
@@ -39,8 +40,18 @@ pub(super) fn scored(
     history: Option<&HistoryWords>,
 ) -> Result<Scored, StoreError> {
     let table = counts.table();
-    let scores = bm25::scores(counts, takes_part, query)?;
-    let best = best_chunks(table, &scores.chunks);
+    let by_name = || {
+        let mentioned = mentioned::by_path(&query.paths, table, takes_part);
+        let modules = mentioned::by_module(&query.modules, table, takes_part);
+        (bm25::file_names(table, takes_part, &query.stems), mentioned, modules)
+    };
+    let by_words = || {
+        let scores = bm25::scores(counts, takes_part, query)?;
+        let best = best_chunks(table, &scores.chunks);
+        Ok::<_, StoreError>((scores, best))
+    };
+    let (of_words, (file_names, mentioned, modules)) = pool::install(|| rayon::join(by_words, by_name));
+    let (scores, best) = of_words?;
     let mut channels: [Vec<f32>; N_CHANNELS] = std::array::from_fn(|_| Vec::new());
     let mut set = |channel: Channel, scores: Vec<f32>| {
         channels[channel as usize] = beside_the_best(scores, &table.kinds);
@@ -49,9 +60,9 @@ pub(super) fn scored(
     set(Channel::Files, scores.files);
     set(Channel::Title, means(&best_chunks(table, &scores.title_chunks)));
     set(Channel::Paths, scores.paths);
-    set(Channel::FileNames, bm25::file_names(table, takes_part, &query.stems));
-    set(Channel::Mentioned, mentioned::by_path(&query.paths, table, takes_part));
-    set(Channel::Modules, mentioned::by_module(&query.modules, table, takes_part));
+    set(Channel::FileNames, file_names);
+    set(Channel::Mentioned, mentioned);
+    set(Channel::Modules, modules);
     set(Channel::Names, scores.names);
     set(Channel::StemChunks, means(&best_chunks(table, &scores.stem_chunks)));
     set(Channel::StemFiles, scores.stem_files);
@@ -153,16 +164,20 @@ fn best_chunks(table: &WordTable, scored: &bm25::Scored) -> Vec<Best> {
 }
 
 fn means(best: &[Best]) -> Vec<f32> {
-    best.iter()
-        .map(|best| best.chunks().iter().map(|(_, score)| score).sum::<f32>() / best.n_chunks.max(1) as f32)
-        .collect()
+    let mean = |best: &Best| match best.n_chunks {
+        0 => 0.0,
+        n_chunks => best.chunks().iter().map(|(_, score)| score).sum::<f32>() / n_chunks as f32,
+    };
+    best.iter().map(mean).collect()
 }
 
 /// Each score divided by the best of the files that are meant as a rule: an example that says everything at once does not
 /// make all others small.
 fn beside_the_best(scores: Vec<f32>, kinds: &[PathKind]) -> Vec<f32> {
-    let of_meant = scores.iter().zip(kinds).filter(|(_, kind)| kind.standing >= 1.0);
-    let best = of_meant.map(|(score, _)| *score).fold(0.0_f32, f32::max);
+    // Most score nothing in most channels: their kinds are not looked at.
+    let best = scores.iter().zip(kinds).fold(0.0_f32, |best, (score, kind)| {
+        if *score > best && kind.standing >= 1.0 { *score } else { best }
+    });
     match best > 0.0 {
         true => scores.into_iter().map(|score| (score / best).min(1.0)).collect(),
         false => normalised(scores),

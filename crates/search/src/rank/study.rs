@@ -5,6 +5,7 @@ use super::channel::{Channel, ChannelWeights, N_CHANNELS};
 use super::filter::Filter;
 use super::{by_file, files, title};
 use crate::embed::Embedder;
+use crate::paths;
 use crate::query::weigh::{WeighedQuery, weigh};
 use crate::query::{operators, plan};
 use crate::request::{SearchError, SearchRequest};
@@ -63,7 +64,8 @@ pub fn study(
     let parsed = operators::parse(&request.query);
     let (filter, _) = Filter::new(request, &parsed.operators);
     let plan = plan::plan(&parsed.text);
-    let near = by_file::near(reader, &Passes::prepare(embedder, &plan, &parsed.text), &filter)?;
+    let allows = |path: &str| filter.allows_path(path, paths::category(path));
+    let near = by_file::near(reader, &Passes::prepare(embedder, &plan, &parsed.text), &allows)?;
     let (counts, _, scored) = scores(reader, request)?;
     let paths = &counts.table().paths;
     let score = |at: usize, channel: Channel| match channel {

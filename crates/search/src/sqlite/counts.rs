@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tantivy::index::SegmentId;
-use tantivy::postings::Postings as _;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet as _, Searcher, SegmentReader, TERMINATED, Term};
+use tantivy::{Searcher, SegmentReader, Term};
 
 use super::lexical::{Fields, lexical_error, split_place};
 use super::memory::Memory;
@@ -120,11 +119,11 @@ impl WordCounts for Counts {
         &self.numbers.table
     }
 
-    fn occurrences(
+    fn blocks(
         &self,
         field: LexicalField,
         word: &str,
-        each: &mut dyn FnMut(u32, u32),
+        each: &mut dyn FnMut(u32, &[u32], &[u32]),
     ) -> Result<(), StoreError> {
         let field = self.fields.of(field);
         let term = Term::from_field_text(field, word);
@@ -132,13 +131,12 @@ impl WordCounts for Counts {
             let Some(segment) = self.numbers.segments.get(&reader.segment_id()) else { continue };
             let index = reader.inverted_index(field).map_err(lexical_error)?;
             let postings = index
-                .read_postings(&term, IndexRecordOption::WithFreqs)
+                .read_block_postings(&term, IndexRecordOption::WithFreqs)
                 .map_err(|error| StoreError::Unavailable(format!("word index: {error}")))?;
             let Some(mut postings) = postings else { continue };
-            let mut doc = postings.doc();
-            while doc != TERMINATED {
-                each(segment.base + doc, postings.term_freq());
-                doc = postings.advance();
+            while !postings.docs().is_empty() {
+                each(segment.base, postings.docs(), postings.freqs());
+                postings.advance();
             }
         }
         Ok(())

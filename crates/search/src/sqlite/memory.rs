@@ -4,6 +4,7 @@
 //! that came and went changed in it, so that a sync of one file costs one file.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use rusqlite::{Connection, Row};
@@ -14,6 +15,7 @@ use super::schema::{self, meta, store_error};
 use super::vectors::Vectors;
 use crate::embed::Quantised;
 use crate::graph::project::Project;
+use crate::pool;
 use crate::store::StoreError;
 
 /// One version of a file.
@@ -214,14 +216,20 @@ impl Memory {
             Some(known) => known,
             None => self.read_vectors(&db())?,
         };
-        let is_asked = |file: i64, _: usize| self.files.get(&file).is_some_and(|entry| allows(&entry.path));
-        let rows = vectors.nearest(&Quantised::of(vector), limit, &is_asked);
+        let asked = Asked::of(&self.files, allows);
+        let query = Quantised::of(vector);
+        let is_asked = |file: i64, _: usize| asked.is_asked(file);
+        let rows = pool::install(|| vectors.nearest(&query, limit, &is_asked));
         let mut best: Vec<Near<'_>> = Vec::new();
+        let mut last = None;
         for (score, row) in rows {
-            let chunks = vectors.uses_of(row).filter_map(|(file, at)| Some((self.files.get(&file)?, at)));
-            best.extend(
-                chunks.filter(|(entry, _)| allows(&entry.path)).map(|(entry, at)| (score, entry, at)),
-            );
+            // One text may stand in many files: what is less like than enough chunks need not be looked up.
+            if best.len() >= limit && last != Some(score) {
+                break;
+            }
+            last = Some(score);
+            let chunks = vectors.uses_of(row).filter(|(file, _)| asked.is_asked(*file));
+            best.extend(chunks.filter_map(|(file, at)| Some((score, self.files.get(&file)?, at))));
         }
         best.sort_by(|left, right| {
             right.0.total_cmp(&left.0).then_with(|| left.1.path.cmp(&right.1.path)).then(left.2.cmp(&right.2))
@@ -247,6 +255,40 @@ impl Memory {
         let vectors = Arc::new(vectors);
         *slot = Some(Arc::clone(&vectors));
         Ok(vectors)
+    }
+}
+
+/// Which files are let in, each asked for once: a text that many files have is met many times in one search.
+struct Asked<'a> {
+    files: &'a BTreeMap<i64, Arc<FileEntry>>,
+    allows: &'a (dyn Fn(&str) -> bool + Sync),
+    first: i64,
+    /// By file from the first on: not known yet, no, yes. Empty where few of the ids are files.
+    known: Vec<AtomicU8>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(files: &'a BTreeMap<i64, Arc<FileEntry>>, allows: &'a (dyn Fn(&str) -> bool + Sync)) -> Self {
+        let id = |entry: Option<(&i64, &Arc<FileEntry>)>| entry.map_or(0, |(id, _)| *id);
+        let (first, last) = (id(files.first_key_value()), id(files.last_key_value()));
+        let n_ids = usize::try_from(last - first + 1).unwrap_or(usize::MAX);
+        let n_known = if n_ids > files.len() * 8 + 65_536 { 0 } else { n_ids };
+        let known = std::iter::repeat_with(AtomicU8::default).take(n_known).collect();
+        Self { files, allows, first, known }
+    }
+
+    fn is_asked(&self, file: i64) -> bool {
+        let look = || self.files.get(&file).is_some_and(|entry| (self.allows)(&entry.path));
+        let known = usize::try_from(file - self.first).ok().and_then(|at| self.known.get(at));
+        let Some(known) = known else { return look() };
+        match known.load(Ordering::Relaxed) {
+            0 => {
+                let is_asked = look();
+                known.store(1 + u8::from(is_asked), Ordering::Relaxed);
+                is_asked
+            }
+            answer => answer == 2,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The store against its contract.
 
 mod callbacks;
+mod copies;
 mod damage;
 mod families;
 mod graph;

@@ -9,18 +9,30 @@ pub use file_name::{FileName, PathKind};
 pub use table::{ChunkWords, FileWords, WordTable};
 
 /// Counts words in one snapshot.
-pub trait WordCounts {
+pub trait WordCounts: Sync {
     /// What is counted in.
     fn table(&self) -> &WordTable;
 
-    /// Calls `each` with the number of every chunk that has the word, and how often. A chunk that is gone may be among
-    /// them; the table tells.
+    /// Calls `each` with every chunk that has the word, once, and how often it has it, many at a time: a number, what is
+    /// added to it for each chunk, and the times. A chunk that is gone may be among them; the table tells.
+    fn blocks(
+        &self,
+        field: LexicalField,
+        word: &str,
+        each: &mut dyn FnMut(u32, &[u32], &[u32]),
+    ) -> Result<(), StoreError>;
+
+    /// Calls `each` with the number of every chunk that has the word, and how often: see [`WordCounts::blocks`].
     fn occurrences(
         &self,
         field: LexicalField,
         word: &str,
         each: &mut dyn FnMut(u32, u32),
-    ) -> Result<(), StoreError>;
+    ) -> Result<(), StoreError> {
+        self.blocks(field, word, &mut |base, chunks, times| {
+            chunks.iter().zip(times).for_each(|(chunk, times)| each(base + chunk, *times));
+        })
+    }
 
     /// How many chunks have the word, those that are gone included.
     fn frequency(&self, field: LexicalField, word: &str) -> Result<u64, StoreError>;
