@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use chartroom_search::store::{LexicalField, StoreError, WordCounts, WordTable};
+use chartroom_search::store::{EachBlock, LexicalField, StoreError, WordCounts, WordTable};
 
 pub(crate) struct NoWords;
 
@@ -13,12 +13,7 @@ impl WordCounts for NoWords {
         &EMPTY
     }
 
-    fn blocks(
-        &self,
-        _: LexicalField,
-        _: &str,
-        _: &mut dyn FnMut(u32, &[u32], &[u32]),
-    ) -> Result<(), StoreError> {
+    fn blocks(&self, _: LexicalField, _: &str, _: &mut EachBlock<'_>) -> Result<(), StoreError> {
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use tantivy::{Searcher, SegmentReader, Term};
 
 use super::lexical::{Fields, lexical_error, split_place};
 use super::memory::Memory;
-use crate::store::{ChunkWords, LexicalField, StoreError, WordCounts, WordTable};
+use crate::store::{ChunkWords, EachBlock, LexicalField, StoreError, WordCounts, WordTable};
 
 /// The numbers of a snapshot. Those of the next one are the same, but for the segments of the index that came or went and
 /// the chunks that were deleted.
@@ -119,12 +119,7 @@ impl WordCounts for Counts {
         &self.numbers.table
     }
 
-    fn blocks(
-        &self,
-        field: LexicalField,
-        word: &str,
-        each: &mut dyn FnMut(u32, &[u32], &[u32]),
-    ) -> Result<(), StoreError> {
+    fn blocks(&self, field: LexicalField, word: &str, each: &mut EachBlock<'_>) -> Result<(), StoreError> {
         let field = self.fields.of(field);
         let term = Term::from_field_text(field, word);
         for reader in self.searcher.segment_readers() {

@@ -8,19 +8,17 @@ mod table;
 pub use file_name::{FileName, PathKind};
 pub use table::{ChunkWords, FileWords, WordTable};
 
+/// Takes chunks that have a word, many at a time: a number, what is added to it for each chunk, and how often each has it.
+pub type EachBlock<'a> = dyn FnMut(u32, &[u32], &[u32]) + 'a;
+
 /// Counts words in one snapshot.
 pub trait WordCounts: Sync {
     /// What is counted in.
     fn table(&self) -> &WordTable;
 
-    /// Calls `each` with every chunk that has the word, once, and how often it has it, many at a time: a number, what is
-    /// added to it for each chunk, and the times. A chunk that is gone may be among them; the table tells.
-    fn blocks(
-        &self,
-        field: LexicalField,
-        word: &str,
-        each: &mut dyn FnMut(u32, &[u32], &[u32]),
-    ) -> Result<(), StoreError>;
+    /// Calls `each` with every chunk that has the word, once, and how often it has it. A chunk that is gone may be among
+    /// them; the table tells.
+    fn blocks(&self, field: LexicalField, word: &str, each: &mut EachBlock<'_>) -> Result<(), StoreError>;
 
     /// Calls `each` with the number of every chunk that has the word, and how often: see [`WordCounts::blocks`].
     fn occurrences(

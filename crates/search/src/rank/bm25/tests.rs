@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::store::ChunkWords;
+use crate::store::{ChunkWords, EachBlock};
 
 const WORDS: [&str; 4] = ["cookie", "render", "session", "token"];
 
@@ -59,12 +59,7 @@ impl WordCounts for Counted {
         &self.table
     }
 
-    fn blocks(
-        &self,
-        field: LexicalField,
-        word: &str,
-        each: &mut dyn FnMut(u32, &[u32], &[u32]),
-    ) -> Result<(), StoreError> {
+    fn blocks(&self, field: LexicalField, word: &str, each: &mut EachBlock<'_>) -> Result<(), StoreError> {
         let Some(word) = WORDS.iter().position(|known| *known == word) else { return Ok(()) };
         for segment in &self.segments {
             let has = segment.clone().filter(|chunk| self.times(field, word, *chunk) > 0);
