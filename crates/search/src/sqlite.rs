@@ -4,6 +4,7 @@
 //! with the file's change counter, and the vectors in memory. Readers of other processes see each transaction whole or
 //! not at all, because that is what SQLite promises and nothing else is asked.
 
+mod by_id;
 mod counts;
 mod decoded;
 mod digest;

@@ -8,7 +8,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{Searcher, SegmentReader, Term};
 
 use super::lexical::{Fields, lexical_error, split_place};
-use super::memory::Memory;
+use super::memory::{Memory, short};
 use crate::store::{ChunkWords, EachBlock, LexicalField, StoreError, WordCounts, WordTable};
 
 /// The numbers of a snapshot. Those of the next one are the same, but for the segments of the index that came or went and
@@ -17,7 +17,7 @@ use crate::store::{ChunkWords, EachBlock, LexicalField, StoreError, WordCounts, 
 pub(super) struct Numbers {
     table: WordTable,
     /// The file's id and the chunk's place in it.
-    places: Vec<(i64, u32)>,
+    places: Vec<(u32, u32)>,
     segments: HashMap<SegmentId, Segment>,
     /// How many numbers belong to segments that are gone.
     n_unused: u32,
@@ -88,7 +88,7 @@ impl Numbers {
                 _ => memory.files.get(&id).map(|entry| self.table.add_file(&entry.path)),
             };
             last = Some((id, file));
-            self.places.push((id, u32::try_from(at).unwrap_or(u32::MAX)));
+            self.places.push((short(id), u32::try_from(at).unwrap_or(u32::MAX)));
             self.table.add_chunk(match file.filter(|_| !reader.is_deleted(doc)) {
                 None => ChunkWords::default(),
                 file => ChunkWords {
@@ -144,6 +144,6 @@ impl WordCounts for Counts {
 
     fn chunk_id(&self, chunk: u32) -> Option<String> {
         let (file, at) = self.numbers.places.get(chunk as usize)?;
-        self.memory.files.get(file)?.keys.chunks.get(*at as usize)
+        self.memory.files.get(&i64::from(*file))?.keys.chunks.get(*at as usize)
     }
 }

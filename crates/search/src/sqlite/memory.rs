@@ -9,7 +9,8 @@ use std::sync::{Arc, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard}
 
 use rusqlite::{Connection, Row};
 
-use super::ids;
+use super::by_id::ById;
+use super::ids::{self, Ids};
 use super::row::{self, Keys};
 use super::schema::{self, meta, store_error};
 use super::vectors::Vectors;
@@ -25,9 +26,6 @@ pub(super) struct FileEntry {
     pub(super) keys: Keys,
 }
 
-/// A place: a file's id and a number in its list.
-type Place = (u32, u32);
-
 /// A chunk with its likeness.
 pub(super) type Near<'a> = (f32, &'a Arc<FileEntry>, usize);
 
@@ -38,8 +36,8 @@ pub(super) struct Memory {
     pub(super) files: BTreeMap<i64, Arc<FileEntry>>,
     by_path: HashMap<Arc<str>, i64>,
     n_chunks: usize,
-    chunks: OnceLock<HashMap<u64, Place>>,
-    symbols: OnceLock<HashMap<u64, Place>>,
+    chunks: OnceLock<ById>,
+    symbols: OnceLock<ById>,
     /// Hashes of the names that are defined, each with a file's id; sorted.
     defined: OnceLock<Vec<(u32, u32)>>,
     vectors: RwLock<Option<Arc<Vectors>>>,
@@ -106,14 +104,11 @@ impl Memory {
             if self.by_path.get(&entry.path) == Some(&entry.id) {
                 self.by_path.remove(&entry.path);
             }
-            for (places, ids) in
+            for (known, ids) in
                 [(&mut self.chunks, &entry.keys.chunks), (&mut self.symbols, &entry.keys.symbols)]
             {
-                let Some(places) = places.get_mut() else { continue };
-                for hash in ids.hashes() {
-                    if places.get(&hash).is_some_and(|(file, _)| *file == short(entry.id)) {
-                        places.remove(&hash);
-                    }
+                if let Some(known) = known.get_mut() {
+                    known.remove(short(entry.id), ids);
                 }
             }
         }
@@ -129,12 +124,18 @@ impl Memory {
             self.n_chunks += entry.keys.chunks.len();
             self.by_path.insert(Arc::clone(&entry.path), entry.id);
             self.files.insert(entry.id, Arc::clone(entry));
-            for (places, ids) in
+            for (known, ids) in
                 [(&mut self.chunks, &entry.keys.chunks), (&mut self.symbols, &entry.keys.symbols)]
             {
-                if let Some(places) = places.get_mut() {
-                    places.extend(places_of(entry.id, ids));
+                if let Some(known) = known.get_mut() {
+                    known.add(short(entry.id), ids);
                 }
+            }
+        }
+        for known in [&mut self.chunks, &mut self.symbols] {
+            // Made anew by who asks for it next.
+            if known.get().is_some_and(ById::has_grown) {
+                *known = OnceLock::new();
             }
         }
         if let Some(defined) = self.defined.get_mut().filter(|_| !came.is_empty()) {
@@ -163,13 +164,11 @@ impl Memory {
     }
 
     pub(super) fn chunk(&self, id: &str) -> Option<(&Arc<FileEntry>, usize)> {
-        let places = self.chunks.get_or_init(|| self.places(|keys| &keys.chunks));
-        self.find(places, id, |keys| &keys.chunks)
+        self.find(&self.chunks, id, |keys| &keys.chunks)
     }
 
     pub(super) fn symbol(&self, id: &str) -> Option<(&Arc<FileEntry>, usize)> {
-        let places = self.symbols.get_or_init(|| self.places(|keys| &keys.symbols));
-        self.find(places, id, |keys| &keys.symbols)
+        self.find(&self.symbols, id, |keys| &keys.symbols)
     }
 
     /// The files that define something of this name, by id; others may be among them.
@@ -186,20 +185,21 @@ impl Memory {
         of_name.filter_map(|(_, file)| self.files.get(&i64::from(*file)))
     }
 
-    fn places(&self, list: fn(&Keys) -> &ids::Ids) -> HashMap<u64, Place> {
-        self.files.values().flat_map(|entry| places_of(entry.id, list(&entry.keys))).collect()
-    }
-
     fn find(
         &self,
-        places: &HashMap<u64, Place>,
+        known: &OnceLock<ById>,
         id: &str,
-        list: fn(&Keys) -> &ids::Ids,
+        list: fn(&Keys) -> &Ids,
     ) -> Option<(&Arc<FileEntry>, usize)> {
-        let (file, at) = places.get(&ids::hash(id))?;
-        let entry = self.files.get(&i64::from(*file))?;
-        let at = *at as usize;
-        (list(&entry.keys).get(at)? == id).then_some((entry, at))
+        let all = || self.files.values().map(|entry| (short(entry.id), list(&entry.keys)));
+        let known = known.get_or_init(|| ById::of(all()));
+        let hash = ids::hash(id);
+        known.files(hash).find_map(|file| {
+            let entry = self.files.get(&i64::from(file))?;
+            let ids = list(&entry.keys);
+            let at = ids.hashes().zip(0..).filter(|(other, _)| *other == hash).map(|(_, at)| at).last()?;
+            (ids.get(at)? == id).then_some((entry, at))
+        })
     }
 
     /// The best chunks by cosine of the files that are let in, best first; equal ones by path and place, which do not depend
@@ -318,16 +318,11 @@ fn entry_of(found: &Row<'_>) -> Result<FileEntry, StoreError> {
     Ok(FileEntry { id: found.get(0).map_err(store_error)?, path: path.into(), keys })
 }
 
-/// The places of a file's chunks or symbols, by the hashes of their ids.
-fn places_of(file: i64, list: &ids::Ids) -> impl Iterator<Item = (u64, Place)> {
-    list.hashes().zip(0u32..).map(move |(hash, at)| (hash, (short(file), at)))
-}
-
 fn defined_in(entry: &FileEntry) -> impl Iterator<Item = (u32, u32)> {
     entry.keys.defined.iter().map(|hash| (*hash, short(entry.id)))
 }
 
 /// A file's id in half the room. An index that saw four thousand million versions of files finds no new ones.
-fn short(file: i64) -> u32 {
+pub(super) fn short(file: i64) -> u32 {
     u32::try_from(file).unwrap_or(u32::MAX)
 }
