@@ -1,6 +1,6 @@
 //! The index of a server that watches its folder: what a search costs when nothing changed, and how long one change takes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,8 +22,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) struct Watched {
     /// `search_codebase` when the watcher saw that nothing changed.
     pub(super) unchanged: f64,
-    /// A file written until `search_codebase` finds it.
+    /// A known file written until `search_codebase` finds it.
     pub(super) changed: f64,
+    /// A new file written until `search_codebase` finds it.
+    pub(super) created: f64,
 }
 
 pub(super) fn measure(root: &Path, data: &Path) -> anyhow::Result<Watched> {
@@ -50,19 +52,26 @@ pub(super) fn measure(root: &Path, data: &Path) -> anyhow::Result<Watched> {
             anyhow::ensure!(mode(&found) == Some(FreshnessMode::SkippedRecent), "the folder was looked at");
         }
         let unchanged = median_ms(&mut times);
-        let changed = changed(&service, root, &path).await?;
+        // It is indexed already: a change is one of a file that is known.
+        let known = |_| root.join("copy-0/changed_by_the_benchmark.py");
+        let changed = written(&service, &path, "changed", known).await?;
+        let new = |round| root.join(format!("copy-0/created_by_the_benchmark_{round}.py"));
+        let created = written(&service, &path, "created", new).await?;
         service.close().await;
-        Ok(Watched { unchanged, changed })
+        Ok(Watched { unchanged, changed, created })
     })
 }
 
-async fn changed(service: &IndexService, root: &Path, path: &str) -> anyhow::Result<f64> {
-    // It is indexed already: one that is new has to be judged by the ignore rules of the whole folder.
-    let file = root.join("copy-0/changed_by_the_benchmark.py");
+async fn written(
+    service: &IndexService,
+    path: &str,
+    what: &str,
+    file: impl Fn(usize) -> PathBuf,
+) -> anyhow::Result<f64> {
     let mut times = Vec::new();
     for round in 0..10 {
-        let name = format!("watched_marker_{round}");
-        std::fs::write(&file, format!("def {name}():\n    return {round}\n"))?;
+        let name = format!("{what}_marker_{round}");
+        std::fs::write(file(round), format!("def {name}():\n    return {round}\n"))?;
         let written = Instant::now();
         while !finds(&search(service, path, &name).await?, &name) {
             anyhow::ensure!(written.elapsed() < PATIENCE, "the change is not found");

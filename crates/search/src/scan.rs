@@ -91,10 +91,12 @@ pub fn scan(root: &Path, previous: &Manifest, options: &ScanOptions) -> Result<S
     Ok(scan)
 }
 
-/// Compares some files with what is indexed of them: the ones that somebody saw changing.
+/// Compares some files with what is indexed of them: the ones that somebody saw changing. `new` are not indexed; those of
+/// them that a scan of the whole folder would find are added.
 pub fn scan_files(
     root: &Path,
     known: Vec<(String, FileStamp)>,
+    new: &[String],
     options: &ScanOptions,
 ) -> Result<Scan, ScanError> {
     let canonical = CanonicalRoot::open(root).map_err(|error| ScanError::Unreadable {
@@ -102,7 +104,7 @@ pub fn scan_files(
         reason: error.to_string(),
     })?;
     let previous = Manifest { files: known.into_iter().collect(), unscanned: Vec::new() };
-    let looked = previous
+    let mut looked: Vec<(Met, Option<FileStamp>, Looked)> = previous
         .files
         .iter()
         .map(|(rel_path, stamp)| {
@@ -119,7 +121,26 @@ pub fn scan_files(
             }
         })
         .collect();
-    Ok(compare(&previous, looked, Vec::new(), LeftOut::default()))
+    let mut walked = Walked::default();
+    let walk_options = walk_options(options);
+    for rel_path in new {
+        if let Some(event) = walk::file_at(&canonical, Path::new(rel_path), &walk_options) {
+            walked.take(event, &canonical, options)?;
+        }
+    }
+    looked.extend(walked.met.into_iter().map(|met| {
+        let looked = look(&canonical, &met, None, options);
+        (met, None, looked)
+    }));
+    let mut scan = compare(&previous, looked, walked.unscanned, walked.left_out);
+    scan.skipped.extend(walked.skipped);
+    Ok(scan)
+}
+
+/// Whether there is a folder.
+pub fn is_folder(root: &Path, rel_path: &str) -> bool {
+    let place = CanonicalRoot::open(root).ok().and_then(|root| Inside::below(&root, rel_path));
+    place.is_some_and(|place| place.is_dir())
 }
 
 /// Whether a path that is not indexed could be, by its name, if there is a file.
@@ -127,8 +148,7 @@ pub fn could_be_new(root: &Path, rel_path: &str, options: &ScanOptions) -> bool 
     let custom = has_custom_extension(rel_path, &options.custom_extensions);
     let by_name = indexable(Path::new(rel_path), FileMeta { size: 0, custom }, &[]).is_ok();
     let place = CanonicalRoot::open(root).ok().and_then(|root| Inside::below(&root, rel_path));
-    // A folder that came is a reason to look at everything, whatever it is called.
-    place.is_some_and(|place| place.is_dir() || by_name && place.exists())
+    by_name && place.is_some_and(|place| place.exists())
 }
 
 /// Why this file is not indexed, by its name and its bytes; none when it would be, or cannot be read.
@@ -149,6 +169,7 @@ pub fn why_not(root: &Path, rel_path: &str, options: &ScanOptions) -> Option<Ski
 }
 
 /// What a walk met.
+#[derive(Default)]
 struct Walked {
     /// Every file that may be for the index.
     met: Vec<Met>,
@@ -159,19 +180,32 @@ struct Walked {
     skipped: Vec<SkippedFile>,
 }
 
-fn walk_folder(root: &CanonicalRoot, options: &ScanOptions) -> Result<Walked, ScanError> {
+fn walk_options(options: &ScanOptions) -> WalkOptions {
     let ignore_patterns = IGNORED
         .iter()
         .map(|pattern| (*pattern).to_owned())
         .chain(options.ignore_patterns.iter().cloned())
         .collect();
-    let walk_options =
-        WalkOptions { ignore_patterns, max_file_size: Some(INDEXED_FILE), ..WalkOptions::default() };
-    let mut met = Vec::new();
-    let mut unscanned = Vec::new();
-    let mut left_out = LeftOut::default();
-    let mut skipped = Vec::new();
-    for event in walk::files(root, &walk_options) {
+    WalkOptions { ignore_patterns, max_file_size: Some(INDEXED_FILE), ..WalkOptions::default() }
+}
+
+fn walk_folder(root: &CanonicalRoot, options: &ScanOptions) -> Result<Walked, ScanError> {
+    let mut walked = Walked::default();
+    for event in walk::files(root, &walk_options(options)) {
+        walked.take(event, root, options)?;
+    }
+    walked.unscanned = compressed(walked.unscanned);
+    walked.left_out.unreadable_folders = walked.unscanned.iter().take(LeftOut::NAMED).cloned().collect();
+    Ok(walked)
+}
+
+impl Walked {
+    fn take(
+        &mut self,
+        event: WalkEvent,
+        root: &CanonicalRoot,
+        options: &ScanOptions,
+    ) -> Result<(), ScanError> {
         match event {
             WalkEvent::File(file) => {
                 let custom = has_custom_extension(&file.relative, &options.custom_extensions);
@@ -181,14 +215,14 @@ fn walk_folder(root: &CanonicalRoot, options: &ScanOptions) -> Result<Walked, Sc
                     Ok(_) => {
                         let time = |nanoseconds| i64::try_from(nanoseconds).unwrap_or(0);
                         let stat = (file.size, time(file.modified), time(file.changed));
-                        met.push(Met { rel_path: file.relative, custom, stat });
+                        self.met.push(Met { rel_path: file.relative, custom, stat });
                     }
-                    Err(refusal) => skipped.extend(skipped_file(file.relative, refusal)),
+                    Err(refusal) => self.skipped.extend(skipped_file(file.relative, refusal)),
                 }
             }
             WalkEvent::Unreadable { path, error } => match path.strip_prefix(root.as_path()) {
                 Ok(below) if !below.as_os_str().is_empty() => {
-                    unscanned.push(below.to_string_lossy().replace('\\', "/"));
+                    self.unscanned.push(below.to_string_lossy().replace('\\', "/"));
                 }
                 _ => {
                     return Err(ScanError::Unreadable {
@@ -200,23 +234,21 @@ fn walk_folder(root: &CanonicalRoot, options: &ScanOptions) -> Result<Walked, Sc
             WalkEvent::TooLarge { relative, .. } => {
                 let custom = has_custom_extension(&relative, &options.custom_extensions);
                 let refusal = too_large(&relative, custom);
-                skipped.extend(skipped_file(relative, refusal));
+                self.skipped.extend(skipped_file(relative, refusal));
             }
-            WalkEvent::NotUtf8 { .. } => left_out.not_utf8 += 1,
+            WalkEvent::NotUtf8 { .. } => self.left_out.not_utf8 += 1,
             WalkEvent::BadPattern { error } => {
                 tracing::warn!(%error, "index: an ignore pattern is not understood")
             }
             WalkEvent::IgnoreFileLeftOut { relative, reason } => {
                 tracing::warn!(file = relative, reason, "index: an ignore file does not count");
-                if left_out.ignore_files.len() < LeftOut::NAMED {
-                    left_out.ignore_files.push(format!("{relative} ({reason})"));
+                if self.left_out.ignore_files.len() < LeftOut::NAMED {
+                    self.left_out.ignore_files.push(format!("{relative} ({reason})"));
                 }
             }
         }
+        Ok(())
     }
-    let unscanned = compressed(unscanned);
-    left_out.unreadable_folders = unscanned.iter().take(LeftOut::NAMED).cloned().collect();
-    Ok(Walked { met, unscanned, left_out, skipped })
 }
 
 /// Why a file over the limit is not indexed: its name may say more than its size.

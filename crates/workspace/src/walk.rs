@@ -16,6 +16,9 @@ use crate::CanonicalRoot;
 use crate::boundary::{self, Folder, Inside};
 
 mod ignoring;
+mod single;
+
+pub use single::file_at;
 
 /// Paths that are longer cannot be named to the system, nor to any other program.
 const LONGEST_PATH: usize = 4096;
@@ -192,8 +195,24 @@ struct Walk {
 
 impl Walk {
     fn new(root: &CanonicalRoot, options: &WalkOptions) -> Self {
+        let mut walk = Walk::empty(root, options);
+        let bad_patterns = std::mem::take(&mut walk.ready);
+        match Folder::of(root) {
+            Ok(folder) => {
+                walk.folder = Some(folder);
+                walk.enter(PathBuf::new());
+            }
+            Err(error) => walk.ready.push(Met::Event(unreadable(root.as_path(), &error))),
+        }
+        walk.ready.extend(bad_patterns);
+        walk
+    }
+
+    /// A walk that is in no folder yet; what is wrong with the patterns is ready.
+    fn empty(root: &CanonicalRoot, options: &WalkOptions) -> Self {
         let (own, bad_patterns) = OwnRules::new(root, options);
-        let mut walk = Walk {
+        let told = bad_patterns.into_iter().rev().map(|error| Met::Event(WalkEvent::BadPattern { error }));
+        Walk {
             root: root.clone(),
             folder: None,
             max_file_size: options.max_file_size,
@@ -203,18 +222,8 @@ impl Walk {
             own,
             reader: Reader::default(),
             frames: Vec::new(),
-            ready: Vec::new(),
-        };
-        match Folder::of(root) {
-            Ok(folder) => {
-                walk.folder = Some(folder);
-                walk.enter(PathBuf::new());
-            }
-            Err(error) => walk.ready.push(Met::Event(unreadable(root.as_path(), &error))),
+            ready: told.collect(),
         }
-        walk.ready
-            .extend(bad_patterns.into_iter().rev().map(|error| Met::Event(WalkEvent::BadPattern { error })));
-        walk
     }
 
     /// Reads a folder and puts it on the stack.

@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
-use chartroom_workspace::walk::{WalkEvent, WalkOptions, files};
+use chartroom_workspace::walk::{WalkEvent, WalkOptions, file_at, files};
 use chartroom_workspace::{CanonicalRoot, binary};
 
 struct Fixture {
@@ -50,6 +51,32 @@ impl Fixture {
     }
 }
 
+/// Whatever is there, asked alone, is what the walk of everything makes of it.
+#[track_caller]
+fn one_is_as_in_all(root: &CanonicalRoot, options: &WalkOptions) {
+    let walked: BTreeMap<String, WalkEvent> = files(root, options)
+        .filter_map(|event| match &event {
+            WalkEvent::File(file) => Some((file.relative.clone(), event)),
+            WalkEvent::TooLarge { relative, .. } => Some((relative.clone(), event)),
+            _ => None,
+        })
+        .collect();
+    let mut folders = vec![root.as_path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
+            let path = entry.path();
+            let relative = path.strip_prefix(root.as_path()).unwrap();
+            if let Some(name) = relative.to_str() {
+                assert_eq!(file_at(root, relative, options), walked.get(name).cloned(), "{name}");
+            }
+            // Through links too, of which some lead in circles.
+            if path.is_dir() && relative.components().count() < 6 {
+                folders.push(path);
+            }
+        }
+    }
+}
+
 #[track_caller]
 fn check(layout: &[&str], expected: &[&str]) {
     check_with(layout, &WalkOptions::default(), expected);
@@ -57,7 +84,9 @@ fn check(layout: &[&str], expected: &[&str]) {
 
 #[track_caller]
 fn check_with(layout: &[&str], options: &WalkOptions, expected: &[&str]) {
-    assert_eq!(fixture(layout).walk(options), expected);
+    let fixture = fixture(layout);
+    assert_eq!(fixture.walk(options), expected);
+    one_is_as_in_all(&fixture.root(), options);
 }
 
 #[test]
@@ -178,6 +207,7 @@ fn links_are_not_followed_so_that_loops_end_and_nothing_leads_out() {
         symlink(target, root.as_path().join(name)).unwrap();
     }
     assert_eq!(fixture.walk(&WalkOptions::default()), ["a.rs", "sub/b.rs"]);
+    one_is_as_in_all(&root, &WalkOptions::default());
 }
 
 #[test]

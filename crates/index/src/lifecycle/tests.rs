@@ -506,11 +506,26 @@ fn a_file_that_was_seen_changing_is_synced_without_a_look_at_the_rest() {
     let found = bench.search("changed").unwrap();
     assert_eq!((stats(&found).modified, found.results.len()), (1, 1));
     assert_eq!(bench.search("unseen").unwrap().results.len(), 0);
-    // A file that came has to be judged by the ignore rules: everything is looked at.
+    // One that came is judged by the ignore rules on its way, and alone.
+    std::fs::create_dir(bench.project.join("rules")).unwrap();
+    write("rules/.gitignore", "ignored.rs\n");
+    write("rules/first.rs", "fn first() {}\n");
+    sync.mark_dirty();
+    bench.search("first").unwrap();
+    write("b.rs", "fn lately() {}\n");
     write("c.rs", "fn newest() {}\n");
-    sync.mark_files(["c.rs".to_owned()]);
-    assert_eq!(bench.search("unseen").unwrap().results.len(), 1);
-    assert_eq!(bench.search("newest").unwrap().results.len(), 1);
+    write("rules/ignored.rs", "fn ignored() {}\n");
+    write("rules/second.rs", "fn second() {}\n");
+    sync.mark_files(["c.rs", "rules/ignored.rs", "rules/second.rs"].map(str::to_owned));
+    let found = bench.search("newest").unwrap();
+    assert_eq!((stats(&found).added, found.results.len()), (2, 1));
+    assert_eq!(bench.search("second").unwrap().results.len(), 1);
+    assert_eq!(bench.search("ignored").unwrap().results.len(), 0);
+    assert_eq!(bench.search("lately").unwrap().results.len(), 0);
+    // One that is no text is told as left out, and for that everything is looked at.
+    write("d.rs", "fn text() {}\0\n");
+    sync.mark_files(["d.rs".to_owned()]);
+    assert_eq!(bench.search("lately").unwrap().results.len(), 1);
     // One that went is gone.
     std::fs::remove_file(bench.project.join("c.rs")).unwrap();
     sync.mark_files(["c.rs".to_owned()]);

@@ -160,8 +160,8 @@ struct Previous {
     whole: bool,
 }
 
-/// Looks at the files that were seen changing and at nothing else; none when that is not enough: a file came that the
-/// ignore rules have to judge, or a folder went.
+/// Looks at the files that were seen changing and at nothing else; none when that is not enough: a folder came or went, or
+/// what came is to be told as left out.
 fn look_at(
     writer: &dyn GenerationWriter,
     root: &str,
@@ -170,18 +170,19 @@ fn look_at(
 ) -> Result<Option<(Previous, Scan)>, String> {
     let paths: Vec<&str> = files.iter().map(String::as_str).collect();
     let stamps = writer.stamps(&paths).map_err(|error| error.to_string())?;
-    let mut known = Vec::new();
+    let (mut known, mut new) = (Vec::new(), Vec::new());
     for (path, stamp) in paths.into_iter().zip(stamps) {
         match stamp {
             Some(stamp) => known.push((path.to_owned(), stamp)),
-            None if scan::could_be_new(Path::new(root), path, options) => return Ok(None),
+            None if scan::is_folder(Path::new(root), path) => return Ok(None),
+            None if scan::could_be_new(Path::new(root), path, options) => new.push(path.to_owned()),
             None if writer.has_below(path).map_err(|error| error.to_string())? => return Ok(None),
             None => {}
         }
     }
-    let scan = scan::scan_files(Path::new(root), known, options).map_err(|error| error.to_string())?;
-    // A file that is no text any more: what is left out is counted over the whole folder.
-    if !scan.skipped.is_empty() {
+    let scan = scan::scan_files(Path::new(root), known, &new, options).map_err(|error| error.to_string())?;
+    // A file that is no text, or cannot be looked at: what is left out is counted over the whole folder.
+    if !scan.skipped.is_empty() || !scan.unscanned.is_empty() {
         return Ok(None);
     }
     // Only a loss of files is compared with how many there were.
