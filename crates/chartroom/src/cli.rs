@@ -169,7 +169,16 @@ impl Cli {
 
 /// Starts the runtime of a command that needs one.
 fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| {
+    block_on_threads(std::thread::available_parallelism().map_or(1, usize::from), future)
+}
+
+/// The same with so many threads for tasks.
+fn block_on_threads<T>(
+    n_threads: usize,
+    future: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(n_threads).enable_all().build().map_err(|error| {
         Failure::impossible(format!("the system gives no threads ({error}); end some programs"))
     })?;
     let result = runtime.block_on(future);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chartroom_protocol::upsert::{DiffHunk, DiffLine, DiffLineKind, DiffSpan, FileDiff};
+use chartroom_transport::aside;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
@@ -51,6 +52,10 @@ pub(crate) fn whole(path: &str, old: &str, new: &str) -> FileDiff {
 }
 
 fn hunks(old: &str, new: &str, context_lines: usize) -> Vec<Hunk> {
+    aside(old.len() + new.len(), || compared(old, new, context_lines))
+}
+
+fn compared(old: &str, new: &str, context_lines: usize) -> Vec<Hunk> {
     let diff = TextDiff::configure().timeout(TIME_LIMIT).diff_lines(old, new);
     diff.grouped_ops(context_lines)
         .iter()

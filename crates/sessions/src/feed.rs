@@ -5,6 +5,7 @@
 //! again when it reads on; the session never waits for it.
 
 mod broadcast;
+mod escape;
 mod frames;
 mod reader;
 

@@ -9,6 +9,8 @@ use bytes::{Bytes, BytesMut};
 use serde_json::Value;
 use tokio_util::codec::{Decoder, Encoder};
 
+use crate::aside;
+
 mod content_length;
 mod lines;
 mod weight;
@@ -175,7 +177,7 @@ pub fn parse(frame: Frame) -> Received {
         Frame::Message(bytes) if weight::is_too_heavy(&bytes) => {
             Received::Oversized { length: bytes.len() as u64 }
         }
-        Frame::Message(bytes) => match serde_json::from_slice(&bytes) {
+        Frame::Message(bytes) => match aside(bytes.len(), || serde_json::from_slice(&bytes)) {
             Ok(value) => Received::Message(value),
             Err(error) => Received::Malformed {
                 start: snippet(&bytes),

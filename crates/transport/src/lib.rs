@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+mod aside;
 pub mod child;
 pub mod codec;
 pub mod keeper;
@@ -13,6 +14,7 @@ pub mod rpc;
 pub mod sandbox;
 pub mod terminal;
 
+pub use aside::{LONG, aside};
 pub use child::{Child, ChildSpec, Exit, ExitWatch, Keeper, KillSwitch, SpawnError, spawn};
 pub use codec::{Framing, Received};
 pub use rpc::{Handler, Peer, PeerOptions, ResponseError, RpcError, connect};

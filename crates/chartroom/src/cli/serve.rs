@@ -8,7 +8,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{answer, block_on, browser, settings, trust};
+use super::{answer, block_on_threads, browser, settings, trust};
 use crate::app::App;
 use crate::config::{Overrides, ServerConfig};
 use crate::data::ServerLock;
@@ -59,7 +59,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         Failure::impossible(format!("this program cannot find itself ({error}); call it by its path"))
     })?;
     raise_descriptor_limit();
-    block_on(async move {
+    block_on_threads(n_threads(), async move {
         let listener = listen(&config.server).await?;
         let address = listener.local_addr().map_err(|error| Failure::impossible(error.to_string()))?;
         let app = App::open(config, data, keeper)?;
@@ -83,6 +83,12 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         }
         Ok(Outcome::Done)
     })
+}
+
+/// How many threads tasks run on: half as many as the machine has cores. A second one on two cores would be woken for every
+/// event or two of a session, and find what the first would have done in the meantime; what takes long is done aside.
+fn n_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).div_ceil(2)
 }
 
 /// Makes room for as many connections as [`limits::CONNECTIONS`] promises, each child's pipes included: the usual soft limit

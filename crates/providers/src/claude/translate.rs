@@ -6,6 +6,7 @@
 mod ending;
 mod stream;
 mod turn;
+mod whole;
 
 #[cfg(test)]
 mod tests;
@@ -19,10 +20,11 @@ use chartroom_sessions::Now;
 use serde_json::Value;
 
 use crate::envelope::Envelopes;
-use crate::json::{list, number, optional_text, text};
+use crate::json::{number, optional_text, text};
 use ending::Spending;
 pub(super) use stream::StreamLine;
 use turn::Turn;
+pub(super) use whole::WholeLine;
 
 /// The provider id that outputs carry.
 pub const PROVIDER_ID: &str = "claude-code";
@@ -177,10 +179,17 @@ impl Translator {
         if text(line, "/type") == "stream_event" {
             return self.stream_event(now, &StreamLine::of(line));
         }
+        if matches!(text(line, "/type"), "assistant" | "user") {
+            let whole = WholeLine::of(line);
+            return if self.waits(&whole) {
+                self.wait_for_turn(line.clone())
+            } else {
+                self.message(now, &whole)
+            };
+        }
         let timestamp = optional_text(line, "/timestamp").map_or_else(|| now.iso(), str::to_owned);
         match text(line, "/type") {
             "system" => self.system(line, &timestamp, now, &mut translated),
-            "assistant" | "user" => self.message(line, &timestamp, now, &mut translated),
             "result" => self.result(line, &timestamp, now, &mut translated),
             "command_lifecycle" => self.lifecycle(line, &timestamp, &mut translated),
             "control_request" => translated.push(Translated::Asked {
@@ -222,7 +231,7 @@ impl Translator {
                     mode: text(line, "/permissionMode").to_owned(),
                 });
                 for waiting in std::mem::take(&mut self.waiting) {
-                    self.in_turn(now, timestamp, translated, |turn| turn.message(&waiting));
+                    self.in_turn(now, timestamp, translated, |turn| turn.message(&WholeLine::of(&waiting)));
                 }
                 self.goes_on(translated);
             }
@@ -253,26 +262,30 @@ impl Translator {
         }
     }
 
-    /// A whole message: a finished block of the stream, a subagent's, a tool's results.
-    fn message(&mut self, line: &Value, timestamp: &str, now: &Now, translated: &mut Vec<Translated>) {
-        let of_subagent = optional_text(line, "/parent_tool_use_id").is_some();
-        if self.turn.is_none() && of_subagent {
-            // A turn of its own for these could stay open for ever: nothing says when a subagent's last line came.
-            if self.waiting.len() == WAITING_LINES {
-                self.waiting.pop_front();
-            }
-            self.waiting.push_back(line.clone());
-            return;
+    /// Tells whether a line is kept until a turn begins: a subagent's. A turn of its own for these could stay open for ever:
+    /// nothing says when a subagent's last line came.
+    pub(super) fn waits(&self, line: &WholeLine<'_>) -> bool {
+        self.turn.is_none() && line.parent().is_some()
+    }
+
+    fn wait_for_turn(&mut self, line: Value) -> Vec<Translated> {
+        if self.waiting.len() == WAITING_LINES {
+            self.waiting.pop_front();
         }
-        // What the CLI writes into the conversation by itself (reminders, "[Request interrupted by user]") is no
-        // turn, and an API failure is told by `result`.
-        let tells = text(line, "/type") == "assistant" || has_tool_result(line);
-        if !tells || line.get("is_api_error_message") == Some(&Value::Bool(true)) {
-            return;
+        self.waiting.push_back(line);
+        Vec::new()
+    }
+
+    /// Reads a whole message: a finished block of the stream, a subagent's, a tool's results.
+    pub(super) fn message(&mut self, now: &Now, line: &WholeLine<'_>) -> Vec<Translated> {
+        let mut translated = Vec::new();
+        if line.tells() {
+            let timestamp = line.timestamp().map_or_else(|| now.iso(), str::to_owned);
+            self.ensure_turn(&timestamp, &mut translated);
+            self.clear_note(&mut translated);
+            self.in_turn(now, &timestamp, &mut translated, |turn| turn.message(line));
         }
-        self.ensure_turn(timestamp, translated);
-        self.clear_note(translated);
-        self.in_turn(now, timestamp, translated, |turn| turn.message(line));
+        translated
     }
 
     fn result(&mut self, line: &Value, timestamp: &str, now: &Now, translated: &mut Vec<Translated>) {
@@ -394,10 +407,6 @@ impl Translator {
             translated.push(Translated::Note(None));
         }
     }
-}
-
-fn has_tool_result(line: &Value) -> bool {
-    list(line, "/message/content").iter().any(|block| text(block, "/type") == "tool_result")
 }
 
 fn answered(line: &Value) -> Translated {

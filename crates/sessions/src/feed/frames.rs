@@ -10,6 +10,7 @@ use chartroom_protocol::ws::ServerFrame;
 use serde::Serialize;
 
 use super::Frame;
+use super::escape::write_escaped;
 use crate::store::{HistoryPage, JournalRow, Payload};
 
 /// What a frame and its payload take beside the text of a message.
@@ -19,13 +20,43 @@ const UPSERT: &str = "session:upsert";
 const TURN: &str = "session:turn";
 
 /// Returns the frame of an item's state, and its payload for the journal.
-pub(crate) fn upsert_frame(session_id: &SessionId, seq: u64, upsert: &Upsert) -> (Frame, Payload) {
+///
+/// The text of a message is put in by itself: it is long, and serde looks at each byte of it.
+pub(crate) fn upsert_frame(session_id: &SessionId, seq: u64, upsert: &mut Upsert) -> (Frame, Payload) {
     let n_bytes = match &upsert.body {
         UpsertBody::Message { content, .. } | UpsertBody::Thinking { content, .. } => content.len(),
         UpsertBody::ToolCall { tool_output, .. } => tool_output.as_ref().map_or(0, String::len),
     };
+    let content = content_of(upsert).map(std::mem::take);
     // Line breaks and quotes take two bytes.
-    journaled(UPSERT, session_id, seq, n_bytes + n_bytes / 8, |text| write_json(text, upsert))
+    let made = journaled(UPSERT, session_id, seq, n_bytes + n_bytes / 8, |text| {
+        let begin = text.len();
+        write_json(text, upsert);
+        if let Some(content) = &content {
+            put_in(text, begin, content);
+        }
+    });
+    if let Some((place, content)) = content_of(upsert).zip(content) {
+        *place = content;
+    }
+    made
+}
+
+fn content_of(upsert: &mut Upsert) -> Option<&mut String> {
+    match &mut upsert.body {
+        UpsertBody::Message { content, .. } | UpsertBody::Thinking { content, .. } => Some(content),
+        UpsertBody::ToolCall { .. } => None,
+    }
+}
+
+/// Puts a text into the JSON of an upsert that was written without it.
+fn put_in(text: &mut Vec<u8>, begin: usize, content: &str) {
+    // No string has this in it: its quotes would be escaped.
+    const EMPTY: &[u8] = br##","content":"""##;
+    let place = memchr::memmem::find(&text[begin..], EMPTY).expect("every message has a text");
+    let after = text.split_off(begin + place + EMPTY.len() - 1);
+    write_escaped(text, content);
+    text.extend_from_slice(&after);
 }
 
 /// Returns the frame of a turn's begin or end, and its payload for the journal.
@@ -134,7 +165,7 @@ mod tests {
         let entries = vec![upsert.clone(), upsert.clone()];
         let turns = vec![turn.clone()];
         let (upsert_row, turn_row) = (json(&upsert), json(&turn));
-        let (upsert_frame, upsert_payload) = upsert_frame(&session_id, 7, &upsert);
+        let (upsert_frame, upsert_payload) = upsert_frame(&session_id, 7, &mut upsert.clone());
         let (turn_frame, turn_payload) = turn_frame(&session_id, 8, &turn);
         assert_eq!((&*upsert_payload, &*turn_payload), (&*upsert_row, &*turn_row));
         let row = |seq, is_turn, json| row_frame(&session_id, &JournalRow { seq, is_turn, json });

@@ -4,6 +4,7 @@ use chartroom_protocol::ids::{QueuedId, SessionId, TurnId};
 use chartroom_protocol::session::SendParams;
 use rusqlite::{Connection, Row, params};
 
+use super::writer::Place;
 use super::{Durability, SessionChange, Store, StoreError, from_json, sessions, to_json};
 
 /// An accepted message. It stays here until the agent has taken it, so that no death of ours loses it.
@@ -28,7 +29,7 @@ impl Store {
         change: Option<SessionChange>,
     ) -> Result<(), StoreError> {
         let session_id = session_id.clone();
-        self.write(Durability::Disk, move |connection| {
+        let push = move |connection: &Connection| {
             if let Some(change) = &change {
                 sessions::write_change(connection, &session_id, change)?;
             }
@@ -46,8 +47,8 @@ impl Store {
                     message.queued_at,
                 ])?;
             Ok(())
-        })
-        .await
+        };
+        self.inner.writer.run_at(Place::Apart, Durability::Disk, push).await
     }
 
     /// Replaces the text of a waiting message.

@@ -137,12 +137,14 @@ impl Store {
         self.inner.writer.later(move |connection| write_change(connection, &session_id, &change));
     }
 
-    /// Notes when something last happened in a session, with the next commit.
+    /// Notes when something last happened in a session, with the next commit. A message that is accepted meanwhile is later.
     pub fn touch_session(&self, session_id: &SessionId, at: String) {
         let session_id = session_id.clone();
         self.inner.writer.later(move |connection| {
             connection
-                .prepare_cached("UPDATE sessions SET last_activity = ?2 WHERE session_id = ?1")?
+                .prepare_cached(
+                    "UPDATE sessions SET last_activity = max(last_activity, ?2) WHERE session_id = ?1",
+                )?
                 .execute(params![session_id.as_str(), at])?;
             Ok(())
         });

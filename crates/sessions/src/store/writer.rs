@@ -1,7 +1,8 @@
 //! The one thread that writes, with group commit.
 //!
 //! Two kinds of work wait for it. A [`Job`] has an asker who waits for the answer: it is run and committed at once,
-//! with everything that waits before it. Rows of the journal and other work that nobody waits for (`Later`) is
+//! with everything that waits before it, unless it has nothing to do with that ([`Place::Apart`]): then the rest goes on
+//! waiting. Rows of the journal and other work that nobody waits for (`Later`) is
 //! committed together, at most [`WINDOW`] after the first of it came or when [`UNWRITTEN`] bytes of rows have come. Rows
 //! are in the [`Tail`] when their asker goes on, so the death of this process loses none; the rest of what nobody
 //! waits for only saves work at the next start.
@@ -39,6 +40,16 @@ const ASKERS: usize = 1024;
 /// Between attempts to write what could not be written.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// When the work of an asker is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// After everything that waits.
+    InOrder,
+    /// At once. It neither reads nor changes what rows and other later work write: writing all of that for every message that
+    /// is sent would cost more than the message.
+    Apart,
+}
+
 type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 /// Runs the work; beside how to answer, why it failed, if it did.
 type Run = Box<dyn FnOnce(&Connection) -> (Finish, Option<StoreError>) + Send>;
@@ -56,6 +67,8 @@ enum Entry {
 enum Work {
     Write {
         entries: Vec<Entry>,
+        /// Rows and what else waits are not among them.
+        apart: bool,
         /// Nothing comes after it.
         is_last: bool,
     },
@@ -80,6 +93,8 @@ struct Shared {
 
 struct State {
     waiting: Vec<Entry>,
+    /// Work that need not wait for the others.
+    apart: Vec<Entry>,
     /// How many bytes the rows among them have.
     n_bytes: usize,
     /// When what waits is written at the latest.
@@ -110,6 +125,7 @@ impl Writer {
     ) -> std::io::Result<Self> {
         let state = State {
             waiting: Vec::new(),
+            apart: Vec::new(),
             n_bytes: 0,
             due: None,
             urgent: false,
@@ -136,6 +152,16 @@ impl Writer {
         durability: Durability,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.run_at(Place::InOrder, durability, work).await
+    }
+
+    /// The same, perhaps without waiting for what came before.
+    pub(super) async fn run_at<T: Send + 'static>(
+        &self,
+        at: Place,
+        durability: Durability,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
         let run = move |connection: &Connection| -> (Finish, Option<StoreError>) {
             let result = in_savepoint(connection, work);
@@ -151,8 +177,13 @@ impl Writer {
         let job = Job { durability, run: Box::new(run), _place: place };
         {
             let mut state = self.shared.lock();
-            state.waiting.push(Entry::Job(Some(job)));
-            state.urgent = true;
+            match at {
+                Place::InOrder => {
+                    state.waiting.push(Entry::Job(Some(job)));
+                    state.urgent = true;
+                }
+                Place::Apart => state.apart.push(Entry::Job(Some(job))),
+            }
         }
         self.shared.wake.notify_one();
         answer.await.map_err(|_closed| StoreError::Closed)?
@@ -207,7 +238,7 @@ impl Writer {
     pub(super) async fn settle(&self) -> Result<(), StoreError> {
         let is_settled = {
             let state = self.shared.lock();
-            state.waiting.is_empty() && !state.committing
+            state.waiting.is_empty() && state.apart.is_empty() && !state.committing
         };
         if is_settled { Ok(()) } else { self.run(Durability::Process, |_connection| Ok(())).await }
     }
@@ -242,6 +273,12 @@ impl Shared {
     fn take(&self, spare: &mut Part) -> Option<Work> {
         let mut state = self.lock();
         while !state.closed && !state.urgent {
+            let is_due = state.due.is_some_and(|due| due <= Instant::now());
+            if !state.apart.is_empty() && !is_due {
+                state.committing = true;
+                let entries = std::mem::take(&mut state.apart);
+                return Some(Work::Write { entries, apart: true, is_last: false });
+            }
             if state.has_room && state.waiting.is_empty() {
                 return Some(Work::GiveRoomBack);
             }
@@ -254,7 +291,9 @@ impl Shared {
                 }
             };
         }
-        if state.waiting.is_empty() && state.closed {
+        let mut entries = std::mem::take(&mut state.apart);
+        entries.append(&mut state.waiting);
+        if entries.is_empty() && state.closed {
             return None;
         }
         state.tail.seal(spare);
@@ -262,7 +301,12 @@ impl Shared {
         state.due = None;
         state.urgent = false;
         state.committing = true;
-        Some(Work::Write { entries: std::mem::take(&mut state.waiting), is_last: state.closed })
+        Some(Work::Write { entries, apart: false, is_last: state.closed })
+    }
+
+    /// Notes that work that was done apart has come to its end.
+    fn done_apart(&self) {
+        self.lock().committing = false;
     }
 
     /// Notes that everything taken is in the database.
@@ -313,8 +357,8 @@ impl Entry {
 fn write_all(connection: Connection, mut spare: Part, shared: &Shared) {
     let mut database = Database { connection, level: None };
     while let Some(work) = shared.take(&mut spare) {
-        let (mut entries, is_last) = match work {
-            Work::Write { entries, is_last } => (entries, is_last),
+        let (mut entries, apart, is_last) = match work {
+            Work::Write { entries, apart, is_last } => (entries, apart, is_last),
             Work::GiveRoomBack => {
                 shared.shrink_tail(&mut spare);
                 match room::give_back(&database.connection) {
@@ -336,7 +380,12 @@ fn write_all(connection: Connection, mut spare: Part, shared: &Shared) {
         let committed = database
             .commit(durability(&entries), |connection| apply(connection, &mut entries, &mut finishes).err());
         match &committed {
+            Ok(()) if apart => shared.done_apart(),
             Ok(()) => shared.written(&mut spare),
+            Err(error) if apart => {
+                tracing::error!("the store cannot be written: {error}");
+                shared.done_apart();
+            }
             Err(error) => {
                 tracing::error!("the store cannot be written: {error}");
                 entries.retain(|entry| !matches!(entry, Entry::Job(_)));

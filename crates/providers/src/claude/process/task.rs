@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chartroom_protocol::error::ErrorCode;
 use chartroom_protocol::ids::{QuestionId, SessionId};
 use chartroom_protocol::session::{AnswerParams, SessionOptions};
-use chartroom_sessions::{ProcessorConfig, ProviderError, ProviderOutput, Pump};
+use chartroom_sessions::{Now, ProcessorConfig, ProviderError, ProviderOutput, Pump};
 use chartroom_transport::codec::{self, Frame, Lines};
-use chartroom_transport::{Child, Received};
+use chartroom_transport::{Child, Received, aside};
 use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
@@ -22,7 +22,7 @@ use super::told::Told;
 use super::{Command, ControlAnswer};
 use crate::agent_tools::{AgentTools, ToolUse};
 use crate::claude::control::{self, Granted, Permission};
-use crate::claude::translate::{StreamLine, Translated, Translator};
+use crate::claude::translate::{StreamLine, Translated, Translator, WholeLine};
 use crate::json::{list, optional_text, text};
 use crate::launch::exit_reason;
 use crate::refusals;
@@ -235,13 +235,9 @@ impl Task {
     async fn read(&mut self, line: Frame) {
         self.translator.told(self.told.take());
         let now = self.pump.clock().now();
-        let event = match &line {
-            Frame::Message(bytes) => StreamLine::read(bytes),
-            Frame::Oversized { .. } | Frame::Garbage { .. } => None,
-        };
-        let translated = match event {
-            Some(line) => self.translator.stream_event(&now, &line),
-            None => match self.value(line.clone()).await {
+        let translated = match self.read_text(&now, &line) {
+            Some(translated) => translated,
+            None => match self.value(line).await {
                 Some(line) => self.translator.line(&now, &line),
                 None => return,
             },
@@ -251,7 +247,21 @@ impl Task {
         }
     }
 
-    /// Reads a line that is no event of the stream, or an odd one; `None` when it is nothing that can be read.
+    /// Reads a line without making a value of it, if it is one of those that there are many of.
+    fn read_text(&mut self, now: &Now, line: &Frame) -> Option<Vec<Translated>> {
+        let Frame::Message(bytes) = line else { return None };
+        aside(bytes.len(), || self.read_bytes(now, bytes))
+    }
+
+    fn read_bytes(&mut self, now: &Now, bytes: &[u8]) -> Option<Vec<Translated>> {
+        if let Some(line) = StreamLine::read(bytes) {
+            return Some(self.translator.stream_event(now, &line));
+        }
+        let line = WholeLine::read(bytes).filter(|line| !self.translator.waits(line))?;
+        Some(self.translator.message(now, &line))
+    }
+
+    /// Reads a line that is none of those, or an odd one; `None` when it is nothing that can be read.
     async fn value(&mut self, line: Frame) -> Option<Value> {
         let line = match codec::parse(line) {
             Received::Message(line) => line,

@@ -9,9 +9,10 @@ use chartroom_protocol::stream::{ErrorDetail, FinalizedItem, ItemType, Origin, R
 use serde_json::{Map, Value};
 
 use super::stream::{BlockHead, Head, StreamLine};
+use super::whole::{self, WholeLine};
 use super::{Ending, PROVIDER_ID};
 use crate::claude::detail;
-use crate::json::{list, object, object_from, optional_text, text};
+use crate::json::{object, object_from};
 
 /// The result of a tool that an interrupt has stopped, as the CLI keeps it beside its words to the model.
 const STOPPED_TOOL: &str = "User rejected tool use";
@@ -197,38 +198,27 @@ impl Turn {
     }
 
     /// Reads a whole message: `assistant` or `user`.
-    pub(super) fn message(&mut self, line: &Value) -> Vec<StreamEvent> {
-        let parent = optional_text(line, "/parent_tool_use_id").map(CallId::from);
-        let blocks = list(line, "/message/content");
-        if text(line, "/type") == "user" {
-            return blocks
-                .iter()
-                .filter(|block| text(block, "/type") == "tool_result")
-                .flat_map(|block| self.tool_result(line, block))
-                .collect();
+    pub(super) fn message(&mut self, line: &WholeLine<'_>) -> Vec<StreamEvent> {
+        let blocks = &line.message.content;
+        if line.is_users() {
+            let results = blocks.iter().filter(|block| block.is_tool_result());
+            return results.flat_map(|block| self.tool_result(line, block)).collect();
         }
-        let id = text(line, "/message/id");
-        let aborted = line.get("aborted") == Some(&Value::Bool(true));
-        blocks.iter().flat_map(|block| self.whole_block(id, block, parent.clone(), aborted)).collect()
+        blocks.iter().flat_map(|block| self.whole_block(line, block)).collect()
     }
 
     /// A whole block: of the streamed message, which it makes final, or of one that was not streamed. The CLI marks
     /// as aborted what an interrupt has cut off.
-    fn whole_block(
-        &mut self,
-        id: &str,
-        content: &Value,
-        parent: Option<CallId>,
-        aborted: bool,
-    ) -> Vec<StreamEvent> {
-        let Some(kind) = kind(&BlockHead::of(content)) else { return Vec::new() };
+    fn whole_block(&mut self, line: &WholeLine<'_>, content: &whole::Block<'_>) -> Vec<StreamEvent> {
+        let Some(kind) = kind(&content.head()) else { return Vec::new() };
+        let (id, parent) = (&*line.message.id, line.parent().map(CallId::from));
         let final_item = finalized_from(&kind, content);
         let streamed = self.message.as_mut().filter(|message| message.id == id && parent.is_none());
         if let Some(message) = streamed
             && let Some(block) = message.blocks.values_mut().find(|block| !block.done && block.kind.is(&kind))
         {
             let item_id = block.item_id.clone();
-            if aborted {
+            if line.is_aborted() {
                 block.done = true;
                 return vec![cut(&item_id, true, &broken_off())];
             }
@@ -260,19 +250,23 @@ impl Turn {
         vec![item_start(&item_id, &kind, parent), StreamEvent::ItemDone { item_id, final_item }]
     }
 
-    fn tool_result(&mut self, line: &Value, block: &Value) -> Vec<StreamEvent> {
-        let id = text(block, "/tool_use_id");
-        if self.cancelled && text(line, "/tool_use_result") == STOPPED_TOOL && self.calls.contains_key(id) {
+    fn tool_result(&mut self, line: &WholeLine<'_>, block: &whole::Block<'_>) -> Vec<StreamEvent> {
+        let id = &*block.tool_use_id;
+        let result = line.tool_use_result.as_deref();
+        if self.cancelled
+            && result.and_then(Value::as_str) == Some(STOPPED_TOOL)
+            && self.calls.contains_key(id)
+        {
             // What follows is for the model: the tool was stopped, and closes with the turn.
             return Vec::new();
         }
         let call = self.calls.remove(id);
-        let output = detail::result_text(block.get("content"));
-        let is_error = block.get("is_error").and_then(Value::as_bool).unwrap_or(false);
+        let output = detail::result_text(block.content.as_deref());
+        let is_error = block.is_error.unwrap_or(false);
         let duration = call.as_ref().map(|call| self.now.saturating_sub(call.since));
         let name = call.as_ref().map(|call| call.name.as_str()).unwrap_or_default();
         let arguments = call.as_ref().map(|call| &call.arguments);
-        let mut detail = detail::of_result(name, arguments, line.get("tool_use_result"), &output, duration);
+        let mut detail = detail::of_result(name, arguments, result, &output, duration);
         detail.diagnostics = self.told.remove(&CallId::from(id)).or(detail.diagnostics);
         // Without a call of that id this is where the item begins; the processor names it `unknown_tool`.
         let ordinal = self.next_ordinal.saturating_sub(1);
@@ -285,7 +279,7 @@ impl Turn {
                 initial_content: None,
                 name: None,
                 call_id: Some(call_id.clone()),
-                parent_call_id: optional_text(line, "/parent_tool_use_id").map(CallId::from),
+                parent_call_id: line.parent().map(CallId::from),
             },
             StreamEvent::ItemDone {
                 item_id,
@@ -362,14 +356,14 @@ fn finalized(kind: &BlockKind, content: &str) -> FinalizedItem {
     }
 }
 
-fn finalized_from(kind: &BlockKind, content: &Value) -> FinalizedItem {
+fn finalized_from(kind: &BlockKind, content: &whole::Block<'_>) -> FinalizedItem {
     match kind {
-        BlockKind::Text => finalized(kind, text(content, "/text")),
-        BlockKind::Thinking => finalized(kind, text(content, "/thinking")),
+        BlockKind::Text => finalized(kind, &content.text),
+        BlockKind::Thinking => finalized(kind, &content.thinking),
         BlockKind::Tool { name, call_id } => FinalizedItem::FunctionCall {
             name: name.clone(),
             call_id: call_id.clone(),
-            arguments: object(content.get("input")),
+            arguments: object(content.input.as_deref()),
         },
     }
 }

@@ -1,5 +1,7 @@
 //! A server that is killed: what its files hold at that moment is all that the next one has.
 
+use chartroom_protocol::session::SendParams;
+
 use super::*;
 
 /// The files as a kill would leave them, in a folder of their own. The tail goes first: what the writer takes over
@@ -80,6 +82,73 @@ async fn rows_wait_for_the_database_only_so_long_and_a_reader_sees_them_at_once(
         assert!(kept.elapsed() < std::time::Duration::from_secs(60), "the tail was never emptied");
         tokio::task::yield_now().await;
     }
+}
+
+fn message(id: &str) -> StoredMessage {
+    StoredMessage {
+        queued_id: id.into(),
+        turn_id: id.into(),
+        params: SendParams { message: id.to_owned(), images: Vec::new() },
+        queued_at: "2026-01-01T00:00:09.000Z".to_owned(),
+    }
+}
+
+/// Keeps a row and then a message; returns how many messages and rows the database has when the message is answered. What a
+/// kill would leave then has both.
+async fn kept_with_a_message() -> (i64, i64) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path()).store;
+    store.insert_session(session()).await.unwrap();
+    let session_id = session().session_id;
+    let beside = open::reader(&folder.path().join("store.db")).unwrap();
+    let count = |table: &str| {
+        let count = format!("SELECT count(*) FROM {table}");
+        beside.query_row(&count, [], |row| row.get(0)).unwrap()
+    };
+    store.append(&session_id, vec![row(1, "i")]).await.unwrap();
+    store.push_message(&session_id, message("m"), None).await.unwrap();
+    let counted = (count("queue"), count("journal"));
+    let left = killed(folder.path());
+    let next = store_in(left.path()).store;
+    assert_eq!(shown(&next, &session_id).await.order, ["i"]);
+    assert_eq!(next.messages(&session_id).await.unwrap(), [message("m")]);
+    counted
+}
+
+#[tokio::test]
+async fn a_message_is_in_the_database_before_the_answer_and_rows_go_on_waiting() {
+    let mut seen = Vec::new();
+    // On a machine with much to do the row's time may come in between.
+    while seen.len() < 20 && !seen.contains(&(1, 0)) {
+        seen.push(kept_with_a_message().await);
+    }
+    assert!(seen.contains(&(1, 0)), "{seen:?}");
+    assert!(seen.iter().all(|(n_messages, _)| *n_messages == 1), "{seen:?}");
+}
+
+#[tokio::test]
+async fn a_message_that_goes_before_what_waits_changes_nothing_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store_in(folder.path()).store;
+    store.insert_session(session()).await.unwrap();
+    let session_id = session().session_id;
+    let later = SessionChange { last_activity: Some("b".to_owned()), ..SessionChange::default() };
+    store.push_message(&session_id, message("m1"), None).await.unwrap();
+    store.append(&session_id, vec![row(1, "i")]).await.unwrap();
+    store.message_taken(&"m1".into());
+    store.touch_session(&session_id, "a".to_owned());
+    store.push_message(&session_id, message("m2"), Some(later)).await.unwrap();
+    assert_eq!(store.messages(&session_id).await.unwrap(), [message("m2")]);
+    assert_eq!(store.session(&session_id).await.unwrap().unwrap().last_activity, "b");
+    // While the disk is full it is refused, and what waits is not lost by it.
+    store.append(&session_id, vec![row(2, "j")]).await.unwrap();
+    store.pretend_full(true).await.unwrap();
+    let mut long = message("m3");
+    long.params.message = "x".repeat(1 << 20);
+    assert!(store.push_message(&session_id, long, None).await.is_err());
+    store.pretend_full(false).await.unwrap();
+    assert_eq!(shown(&store, &session_id).await.order, ["i", "j"]);
+    assert_eq!(store.messages(&session_id).await.unwrap(), [message("m2")]);
 }
 
 #[tokio::test]
