@@ -132,7 +132,7 @@ impl Core {
             embedding_model: embedder.model().into(),
             embedding_dimension: u32::try_from(embedder.dimension()).unwrap_or(u32::MAX),
             vector_store_provider: store.provider().into(),
-            schema_version: if embedder.dimension() == 0 { "lexical_v6" } else { "hybrid_v6" }.into(),
+            schema_version: if embedder.dimension() == 0 { "lexical_v7" } else { "hybrid_v7" }.into(),
         };
         Self {
             data: settings.data.clone(),

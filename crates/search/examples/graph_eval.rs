@@ -186,11 +186,14 @@ fn main() {
     let mut figures = Figures::default();
     for symbol in sample(&*reader, language, count.parse().unwrap()) {
         let Some((line, column)) = position(&root, &symbol) else { continue };
-        let mut ours: BTreeMap<Site, f32> = BTreeMap::new();
+        let mut ours: BTreeMap<Site, (f32, EdgeKind)> = BTreeMap::new();
         for edge in reader.callers(&symbol.symbol_id).unwrap() {
             if matches!(edge.kind, EdgeKind::Call | EdgeKind::Dynamic) {
-                let best = ours.entry((edge.site_file, edge.site_line)).or_default();
-                *best = best.max(edge.confidence);
+                let best =
+                    ours.entry((edge.site_file, edge.site_line)).or_insert((edge.confidence, edge.kind));
+                if edge.confidence > best.0 {
+                    *best = (edge.confidence, edge.kind);
+                }
             }
         }
         // A server knows a file of no project when it is open.
@@ -225,7 +228,7 @@ fn main() {
         for site in &calls {
             let found = ours.get(site);
             figures.listed += usize::from(found.is_some());
-            let is_sure = found.is_some_and(|confidence| *confidence >= SURE);
+            let is_sure = found.is_some_and(|(confidence, _)| *confidence >= SURE);
             figures.sure += usize::from(is_sure);
             if verbose && !is_sure {
                 println!(
@@ -234,10 +237,10 @@ fn main() {
                 );
             }
         }
-        for (site, confidence) in &ours {
+        for (site, (confidence, kind)) in &ours {
             let mut is_right = all.contains(site);
             if !is_right && *confidence >= SURE {
-                let verdict = judge.verdict(&mut server, site, &symbol);
+                let verdict = judge.verdict(&mut server, site, &symbol, *kind == EdgeKind::Dynamic);
                 *figures.verdicts.entry(verdict).or_default() += 1;
                 if verbose {
                     println!(
@@ -246,7 +249,7 @@ fn main() {
                     );
                 }
                 match verdict {
-                    Verdict::Agreed => is_right = true,
+                    Verdict::Agreed | Verdict::Dispatched => is_right = true,
                     Verdict::Elsewhere => {}
                     Verdict::NotCompiled | Verdict::Nothing => continue,
                 }
@@ -277,7 +280,7 @@ fn print(root: &Path, language: &str, figures: &Figures) {
         ratio(right, edges),
     );
     let count = |verdict| figures.verdicts.get(&verdict).copied().unwrap_or_default();
-    let judged_right = right - count(Verdict::Agreed);
+    let judged_right = right - count(Verdict::Agreed) - count(Verdict::Dispatched);
     let all_edges = edges + count(Verdict::NotCompiled) + count(Verdict::Nothing);
     println!(
         "  by references alone, with nothing left out: precision of sure {:.3} ({judged_right} of {all_edges})",

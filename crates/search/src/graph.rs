@@ -5,12 +5,15 @@
 //! a confidence that says how it was decided.
 
 mod callbacks;
+mod configured;
 mod declared;
+mod dispatch;
 mod exports;
 mod infer;
 pub(crate) mod lookup;
 mod members;
 mod names;
+mod objects;
 mod overrides;
 mod parts;
 pub(crate) mod project;

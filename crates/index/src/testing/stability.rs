@@ -404,7 +404,7 @@ fn a_fingerprint_mismatch_is_requires_reindex_in_every_tool() {
     let text = bench.search("alpha").unwrap().message.unwrap();
     assert_eq!(
         text,
-        "Index fingerprint mismatch. Indexed with test/model/1/memory/hybrid_v6, current runtime is test/another model/1/memory/hybrid_v6."
+        "Index fingerprint mismatch. Indexed with test/model/1/memory/hybrid_v7, current runtime is test/another model/1/memory/hybrid_v7."
     );
     assert_eq!(bench.manage(ManageAction::Reindex).status, IndexStatus::Ok);
     assert_eq!(bench.search("alpha").unwrap().status, IndexStatus::Ok);

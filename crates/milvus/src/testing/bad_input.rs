@@ -19,7 +19,7 @@ fn a_collection_of_another_dimension_fails_the_share_and_leaves_the_machine_as_i
         embedding_model: "model".into(),
         embedding_dimension: 4,
         vector_store_provider: "milvus".into(),
-        schema_version: "hybrid_v6".into(),
+        schema_version: "hybrid_v7".into(),
     };
     server.create(&names::vectors(&fingerprint), 7).unwrap();
     let shared = machine.share();

@@ -46,7 +46,7 @@ fn fingerprint() -> chartroom_search::store::Fingerprint {
         embedding_model: "model".into(),
         embedding_dimension: 4,
         vector_store_provider: "milvus".into(),
-        schema_version: "hybrid_v6".into(),
+        schema_version: "hybrid_v7".into(),
     }
 }
 

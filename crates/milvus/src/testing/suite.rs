@@ -50,7 +50,7 @@ fn marker(store: &dyn VectorStore) -> MarkerDoc {
             embedding_model: "m".into(),
             embedding_dimension: 2,
             vector_store_provider: store.provider().into(),
-            schema_version: "hybrid_v6".into(),
+            schema_version: "hybrid_v7".into(),
         },
         indexed_files: 1,
         total_chunks: 1,

@@ -1,8 +1,8 @@
 //! What a language server says of an edge that its references lack, and what a use of a macro stands for.
 //!
 //! A server lists references of the configuration that it has loaded. So each sure edge that it does not list is asked
-//! once more, from the other end: what is defined by the name at this place? The answer is the same definition, another
-//! one, or none at all, as under an `#if` that is off, for a feature that is off, or behind a value of any type.
+//! once more, from the other end: what is defined by the name at this place, and, of a dynamic edge, what implements it or is
+//! implemented by it? The answer is the same definition, another one, or none at all, as under an `#if` that is off, for a feature that is off, or behind a value of any type.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ use crate::{Site, last};
 pub enum Verdict {
     /// The same definition.
     Agreed,
+    /// One that implements it, or that it implements.
+    Dispatched,
     /// Another one.
     Elsewhere,
     /// The file is compiled by nobody.
@@ -28,12 +30,16 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub const ALL: [Self; 4] = [Self::Agreed, Self::Elsewhere, Self::NotCompiled, Self::Nothing];
+    pub const ALL: [Self; 5] =
+        [Self::Agreed, Self::Dispatched, Self::Elsewhere, Self::NotCompiled, Self::Nothing];
 
     pub fn rule(self) -> &'static str {
         match self {
             Self::Agreed => {
                 "right: its references lack the place, its definition of the name there is the same"
+            }
+            Self::Dispatched => {
+                "right: its references lack the place, it names the same among what implements the name there, or is implemented"
             }
             Self::Elsewhere => "wrong: its definition of the name there is another",
             Self::NotCompiled => "left out: in files that compile_commands.json has not",
@@ -108,7 +114,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Asks the server what the name at a place is defined by.
-    pub fn verdict(&self, server: &mut Server, site: &Site, symbol: &Symbol) -> Verdict {
+    pub fn verdict(&self, server: &mut Server, site: &Site, symbol: &Symbol, is_dynamic: bool) -> Verdict {
         let (file, line) = site;
         if !self.compiled.is_empty() && !file.ends_with(".h") && !self.compiled.contains(file) {
             return Verdict::NotCompiled;
@@ -117,9 +123,19 @@ impl<'a> Judge<'a> {
         let mut verdict = Verdict::Nothing;
         for at in words(&text, last(symbol)) {
             let column = u32::try_from(text[..at].encode_utf16().count()).unwrap();
-            let found = server.definition(&self.root, file, &self.language, line - 1, column);
+            let found = server.definition("definition", &self.root, file, &self.language, line - 1, column);
             if found.iter().any(|(to, at)| self.is_it(symbol, to, at + 1)) {
                 return Verdict::Agreed;
+            }
+            // A call through an interface, or of what meets one.
+            let found_besides = match is_dynamic {
+                true => {
+                    server.definition("implementation", &self.root, file, &self.language, line - 1, column)
+                }
+                false => Vec::new(),
+            };
+            if found_besides.iter().any(|(to, at)| self.is_it(symbol, to, at + 1)) {
+                return Verdict::Dispatched;
             }
             // A name that is its own definition is no use: a field `{ name }`, a parameter.
             if found.iter().any(|(to, at)| (to, at + 1) != (file, *line)) {

@@ -83,16 +83,17 @@ impl Server {
         Some(found)
     }
 
-    /// The files and lines of what defines the name at a place, 0-based; files elsewhere as they are.
+    /// The files and lines of what defines (or implements) the name at a place, 0-based; files elsewhere as they are.
     pub fn definition(
         &mut self,
+        question: &str,
         root: &Path,
         file: &str,
         language: &str,
         line: u32,
         column: u32,
     ) -> Vec<(String, u32)> {
-        let found = self.places("textDocument/definition", root, file, language, line, column);
+        let found = self.places(&format!("textDocument/{question}"), root, file, language, line, column);
         found.unwrap_or_default().into_iter().map(|(file, line, _)| (file, line)).collect()
     }
 

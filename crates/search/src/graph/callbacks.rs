@@ -37,21 +37,34 @@ impl Lookup<'_> {
     pub(super) fn handed(&self, site: &Site, handed: &str) -> Inferred {
         let Some(at) = handed.find(['=', ':']) else { return UNKNOWN };
         let (path, source) = (&handed[..at], &handed[at + 1..]);
-        let path: Vec<&str> = path.split('/').collect();
+        let path: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
         if handed.as_bytes()[at] == b':' {
             return self.typed(site, source, &path);
         }
+        let (source, given) = match source.split_once(':') {
+            Some((source, given)) => (source, Some(given)),
+            None => (source, None),
+        };
         let Some((argument, path)) = path.split_first() else { return UNKNOWN };
         let Ok(argument) = argument.parse::<usize>() else { return UNKNOWN };
         let (value, sure) = self.value_of(site, source);
         let takers = match value {
             Value::Function(functions) => functions,
-            Value::Type(of) => self.members(&of, "constructor", site.depth),
+            Value::Type(of) => {
+                let takers = self.members(&of, "constructor", site.depth);
+                let found =
+                    takers.iter().find_map(|taker| self.taken_by_base(site, &of, taker, argument, path));
+                if let Some((value, inner)) = found {
+                    return (value, inner.min(sure));
+                }
+                takers
+            }
             Value::Instance(types, Hold::Is) => types,
             _ => Vec::new(),
         };
         for taker in takers.iter().take(8) {
-            let (value, inner) = self.taken(site, taker, argument, path);
+            let found = given.and_then(|given| self.taken_given(site, taker, argument, path, given));
+            let (value, inner) = found.unwrap_or_else(|| self.taken(site, taker, argument, path));
             if !matches!(value, Value::Unknown) {
                 return (value, inner.min(sure));
             }
@@ -62,24 +75,27 @@ impl Lookup<'_> {
     /// What the library's own functions hand over: an element of what they are called on.
     fn element_handed(&self, site: &Site, source: &str, argument: usize, path: &[&str]) -> Inferred {
         let Some((receiver, method)) = source.rsplit_once('.') else { return UNKNOWN };
-        let is_element = matches!(
-            (method, argument, path),
-            (
-                "forEach"
-                    | "map"
-                    | "filter"
-                    | "find"
-                    | "findLast"
-                    | "findIndex"
-                    | "some"
-                    | "every"
-                    | "flatMap"
-                    | "then",
-                0,
-                ["0"]
-            ) | ("sort" | "toSorted", 0, ["0" | "1"])
-                | ("reduce" | "reduceRight", 0, ["1"])
-        );
+        let is_element = match site.file.family {
+            Family::Rust => gives_element(method, argument, path),
+            _ => matches!(
+                (method, argument, path),
+                (
+                    "forEach"
+                        | "map"
+                        | "filter"
+                        | "find"
+                        | "findLast"
+                        | "findIndex"
+                        | "some"
+                        | "every"
+                        | "flatMap"
+                        | "then",
+                    0,
+                    ["0"]
+                ) | ("sort" | "toSorted", 0, ["0" | "1"])
+                    | ("reduce" | "reduceRight", 0, ["1"])
+            ),
+        };
         if !is_element {
             return UNKNOWN;
         }
@@ -239,32 +255,80 @@ impl Lookup<'_> {
         base: &Symbol,
         name: &str,
     ) -> Option<Inferred> {
+        let written = self.said(base, name)?;
+        self.given_to_base(site, of, base, written.trim_start_matches([':', ' ']))
+    }
+
+    /// A parameter of a base's constructor whose type is one of the base's parameters.
+    fn taken_by_base(
+        &self,
+        site: &Site,
+        of: &Symbol,
+        constructor: &Symbol,
+        argument: usize,
+        path: &[&str],
+    ) -> Option<Inferred> {
+        let base =
+            self.owner_type(constructor).filter(|base| base.symbol_id != of.symbol_id && path.is_empty())?;
+        let written = self.said(constructor, &format!("#{argument}"))?;
+        self.given_to_base(site, of, &base, &written)
+    }
+
+    /// What a type gives its base for one of the base's parameters.
+    fn given_to_base(&self, site: &Site, of: &Symbol, base: &Symbol, written: &str) -> Option<Inferred> {
         if Family::of(&base.language) != Family::Script {
             return None;
         }
-        let at = self.site_of(site, base)?;
-        let bindings = |name: &str| {
-            let name = name.to_owned();
-            at.file
-                .facts
-                .bindings
-                .iter()
-                .find(move |binding| binding.scope == at.from && binding.name == name)
-                .map(|binding| binding.value.as_str())
-        };
-        let written = bindings(name)?.trim_start_matches([':', ' ']);
-        let place = bindings(Binding::PARAMETERS)?.split(',').position(|parameter| parameter == written)?;
+        let place = self.place_of_parameter(base, written)?;
+        let given = self.said(of, &format!("<{}", last(&base.qualified_name)))?;
+        let given = given.strip_suffix('>').unwrap_or(&given);
         let from = self.site_of(site, of)?;
-        let given = format!("<{}", last(&base.qualified_name));
-        let given = from
-            .file
-            .facts
-            .bindings
-            .iter()
-            .find(|binding| binding.scope == from.from && binding.name == given)?;
-        let given = given.value.strip_suffix('>').unwrap_or(&given.value);
         let found = self.declared(&from, parts_of(given, ',').get(place)?);
         (!matches!(found.0, Value::Unknown | Value::Outside)).then_some(found)
+    }
+
+    /// The same of a function that is called: what the call gives for a parameter of its type.
+    fn taken_given(
+        &self,
+        site: &Site,
+        taker: &Symbol,
+        argument: usize,
+        path: &[&str],
+        given: &str,
+    ) -> Option<Inferred> {
+        let takes = self.said(taker, &format!("#{argument}"))?;
+        let wanted = match path {
+            [] => takes.as_str(),
+            [place] => function_type(&takes)?.0.get(place.parse::<usize>().ok()?).copied()?,
+            _ => return None,
+        };
+        let place = match given.strip_prefix('<') {
+            Some(_) => self.place_of_parameter(taker, wanted)?,
+            // By the place that it has in what the function returns.
+            None => {
+                self.place_of_parameter(taker, wanted)?;
+                let returned = self.said(taker, Binding::RETURNED)?;
+                let (of, arguments) = generic(returned.trim_start_matches([':', ' ']))?;
+                let same = generic(given)?.0.rsplit('.').next() == of.rsplit('.').next();
+                parts_of(arguments?, ',').iter().position(|part| *part == wanted).filter(|_| same)?
+            }
+        };
+        let arguments = given.split_once('<')?.1;
+        let arguments = arguments.strip_suffix('>').unwrap_or(arguments);
+        let found = self.declared(site, parts_of(arguments, ',').get(place)?);
+        (!matches!(found.0, Value::Unknown | Value::Outside)).then_some(found)
+    }
+
+    fn place_of_parameter(&self, of: &Symbol, name: &str) -> Option<usize> {
+        self.said(of, Binding::PARAMETERS)?.split(',').position(|parameter| parameter == name)
+    }
+
+    /// What a file says of something of a definition.
+    pub(super) fn said(&self, of: &Symbol, name: &str) -> Option<String> {
+        let file = self.file(&of.rel_path)?;
+        let place = file.place_of(of)?;
+        let is_it = |binding: &&Binding| binding.scope == Some(place) && binding.name == name;
+        file.facts.bindings.iter().find(is_it).map(|binding| binding.value.clone())
     }
 
     /// A definition as a place to look from.
@@ -278,5 +342,49 @@ impl Lookup<'_> {
     fn first_of(&self, found: impl Iterator<Item = Inferred>) -> Inferred {
         let mut found = found;
         found.find(|(value, _)| !matches!(value, Value::Unknown | Value::Outside)).unwrap_or(UNKNOWN)
+    }
+}
+
+/// Says whether a method of Rust's iterators, options and results hands an element of theirs to a closure.
+fn gives_element(method: &str, argument: usize, path: &[&str]) -> bool {
+    match (argument, path) {
+        (0, ["0"]) => matches!(
+            method,
+            "all"
+                | "and_then"
+                | "any"
+                | "filter"
+                | "filter_map"
+                | "find"
+                | "find_map"
+                | "flat_map"
+                | "for_each"
+                | "inspect"
+                | "is_none_or"
+                | "is_ok_and"
+                | "is_some_and"
+                | "map"
+                | "map_while"
+                | "max_by"
+                | "max_by_key"
+                | "min_by"
+                | "min_by_key"
+                | "partition"
+                | "position"
+                | "retain"
+                | "retain_mut"
+                | "rposition"
+                | "skip_while"
+                | "sort_by"
+                | "sort_by_key"
+                | "sort_by_cached_key"
+                | "sort_unstable_by"
+                | "sort_unstable_by_key"
+                | "take_while"
+        ),
+        (0, ["1"]) => matches!(method, "max_by" | "min_by" | "sort_by" | "sort_unstable_by"),
+        (1, ["0"]) => matches!(method, "map_or" | "map_or_else"),
+        (1, ["1"]) => matches!(method, "fold" | "try_fold"),
+        _ => false,
     }
 }

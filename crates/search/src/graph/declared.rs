@@ -6,7 +6,7 @@ use super::infer::{Hold, Inferred, UNKNOWN, Value};
 use super::lookup::Lookup;
 use super::names::{Named, Site, Wanted, is_type, last};
 use super::project::Family;
-use super::{Binding, types};
+use super::{Binding, Use, types};
 use crate::store::Symbol;
 use crate::symbols::SymbolKind;
 
@@ -60,6 +60,12 @@ impl Lookup<'_> {
             let mut least = 1.0f32;
             for name in names {
                 match self.type_named(&site, name) {
+                    // A library's container, whatever our traits add to it: what it holds says more.
+                    (Value::Instance(types, _), _)
+                        if hold == Hold::Is && !written.holds.is_empty() && are_added_to(&types) =>
+                    {
+                        outside = true;
+                    }
                     (Value::Instance(types, _), sure) => {
                         found.extend(types);
                         least = least.min(sure);
@@ -69,10 +75,31 @@ impl Lookup<'_> {
                 }
             }
             if !found.is_empty() {
+                if hold == Hold::Is && found.iter().any(|of| self.derefs(of)) {
+                    for held in &written.holds {
+                        if let (Value::Instance(types, _), _) = self.type_named(&site, held) {
+                            found.extend(types);
+                        }
+                    }
+                }
                 return (Value::Instance(found, hold), least);
             }
         }
         if outside { (Value::Outside, 0.0) } else { UNKNOWN }
+    }
+
+    /// Says whether a type of Rust is used as what it points to.
+    fn derefs(&self, of: &Symbol) -> bool {
+        Family::of(&of.language) == Family::Rust
+            && self.file(&of.rel_path).is_some_and(|file| {
+                file.facts.references.iter().any(|reference| {
+                    reference.used == Use::Base
+                        && reference.name == "Deref"
+                        && file
+                            .at(reference.from)
+                            .is_some_and(|from| last(&from.qualified_name) == last(&of.qualified_name))
+                })
+            })
     }
 
     pub(super) fn type_named(&self, site: &Site, path: &str) -> Inferred {
@@ -128,8 +155,24 @@ impl Lookup<'_> {
                     .collect();
                 if types.is_empty() { UNKNOWN } else { (Value::Instance(types, Hold::Is), sure) }
             }
-            Named::Outside => (Value::Outside, 0.0),
+            Named::Outside => self.extended_outside(site, name),
             Named::Module(..) | Named::Unknown => UNKNOWN,
+        }
+    }
+
+    /// A type of a library of Rust: traits of ours may have an `impl` for it.
+    fn extended_outside(&self, site: &Site, name: &str) -> Inferred {
+        let is_ours = |symbol: &&Rc<Symbol>| {
+            symbol.kind == SymbolKind::Impl
+                && Family::of(&symbol.language) == Family::Rust
+                && symbol.label.contains(" for ")
+        };
+        match site.file.family {
+            Family::Rust => {
+                let ours: Vec<Rc<Symbol>> = self.named(name).iter().filter(is_ours).cloned().collect();
+                if ours.is_empty() { (Value::Outside, 0.0) } else { (Value::Instance(ours, Hold::Is), 0.95) }
+            }
+            _ => (Value::Outside, 0.0),
         }
     }
 
@@ -172,6 +215,11 @@ impl Lookup<'_> {
         let (value, inner) = self.declared(&at, &binding.value);
         (value, inner.min(sure))
     }
+}
+
+/// Says whether types are known by what traits of ours add to them alone.
+pub(super) fn are_added_to(types: &[Rc<Symbol>]) -> bool {
+    !types.is_empty() && types.iter().all(|of| of.kind == SymbolKind::Impl)
 }
 
 /// Says whether a name looks like the parameter of a generic definition, which is no library's type.

@@ -55,6 +55,15 @@ impl Lookup<'_> {
         let mut of = UNKNOWN;
         while at < steps.len() {
             value = match (steps[at], value) {
+                (Step::Name(name), (Value::Instance(types, Hold::Is), sure))
+                    if site.file.family == Family::Rust
+                        && is_same(name)
+                        && steps.get(at + 1) == Some(&Step::Call)
+                        && types.iter().all(|of| self.members(of, name, site.depth).is_empty()) =>
+                {
+                    at += 1;
+                    (Value::Instance(types, Hold::Is), sure)
+                }
                 (Step::Name(name), value) => {
                     of = value.clone();
                     self.member(&site, value, name)
@@ -172,7 +181,16 @@ impl Lookup<'_> {
             };
         }
         if let Some((binding, owner)) = self.bound(site, name) {
-            return self.bound_value(site, binding, owner);
+            // `const run = () => …` is a definition, and bound to nothing that says more.
+            let is_it = |symbol: &&Rc<Symbol>| {
+                symbol.start_line == binding.line
+                    && symbol.kind == SymbolKind::Function
+                    && last(&symbol.qualified_name) == name
+            };
+            return match file.symbols.iter().find(is_it).filter(|_| binding.value == "=") {
+                Some(function) => (Value::Function(vec![Rc::clone(function)]), 0.95),
+                None => self.bound_value(site, binding, owner),
+            };
         }
         // A field of the own type, where it needs no `this`.
         if matches!(file.family, Family::Java | Family::CSharp | Family::C | Family::Ruby | Family::Php)
@@ -185,7 +203,10 @@ impl Lookup<'_> {
         match found {
             Named::Unknown => match self.inner_module(site, name) {
                 Some(place) => (Value::Module(place, name.to_owned()), 0.95),
-                None => self.imported_value(site, name),
+                None => match self.imported_value(site, name) {
+                    (Value::Unknown, _) => self.macro_named(site, name),
+                    found => found,
+                },
             },
             // A constant stands for what it was made of.
             Named::Known(symbols, sure)
@@ -197,15 +218,32 @@ impl Lookup<'_> {
         }
     }
 
+    /// A macro of Rust: an import names it where its module gives nothing of that name.
+    pub(super) fn macro_named(&self, site: &Site, name: &str) -> Inferred {
+        if site.file.family != Family::Rust {
+            return UNKNOWN;
+        }
+        match self.find(site, name, Wanted::Macro) {
+            Named::Known(macros, sure) if macros.iter().all(|of| of.kind == SymbolKind::Macro) => {
+                (Value::Function(macros), sure)
+            }
+            _ => UNKNOWN,
+        }
+    }
+
     /// The binding of a name that is seen at a site.
     pub(super) fn bound<'f>(&self, site: &'f Site, name: &str) -> Option<(&'f Binding, Option<u32>)> {
         let file = &site.file;
-        // A parameter of a function without a name is seen below the line that it begins in, or in its only line.
+        // A parameter of a function without a name is seen below the line that it begins in, or in its only line; in the
+        // first line of several when nothing else has its name.
         let is_seen = |binding: &&Binding| {
             binding.until.is_none_or(|until| {
                 site.line <= until
                     && (site.line > binding.line || until == binding.line && site.line == binding.line)
             })
+        };
+        let begins_here = |binding: &&Binding| {
+            file.family == Family::Rust && binding.until.is_some() && site.line == binding.line
         };
         let bindings = || file.facts.bindings.iter().filter(|binding| binding.name == name).filter(is_seen);
         for at in file.around(site.from) {
@@ -227,10 +265,14 @@ impl Lookup<'_> {
             }
         }
         let top = || bindings().filter(|binding| binding.scope.is_none());
-        top()
+        let found = top()
             .rfind(|binding| binding.until.is_some())
-            .or_else(|| top().find(|binding| binding.value != "="))
-            .map(|binding| (binding, None))
+            .or_else(|| top().find(|binding| binding.value != "="));
+        if let Some(binding) = found {
+            return Some((binding, None));
+        }
+        let mut named = file.facts.bindings.iter().filter(|binding| binding.name == name);
+        named.rfind(begins_here).map(|binding| (binding, binding.scope))
     }
 
     /// Says whether a name is a local variable that nothing more is known about.
@@ -312,6 +354,11 @@ impl Lookup<'_> {
     }
 }
 
+/// Methods of Rust's library that give a value of the type that they are called on.
+fn is_same(name: &str) -> bool {
+    matches!(name, "clone" | "to_owned" | "as_ref" | "as_mut" | "borrow" | "borrow_mut" | "by_ref" | "to_mut")
+}
+
 /// Says whether a name is made of what had the name before: `let x = x.next()`.
 fn is_of_itself(binding: &Binding) -> bool {
     let made = binding.value.strip_prefix('=').and_then(|chain| chain.strip_prefix(binding.name.as_str()));
@@ -324,6 +371,15 @@ pub(super) fn as_value(named: Named) -> Inferred {
         Named::Known(symbols, sure) => {
             let first = symbols.first().cloned();
             match first {
+                // A type and a function of one name: what has a value is meant.
+                Some(of)
+                    if matches!(of.kind, SymbolKind::Interface | SymbolKind::Type)
+                        && symbols.iter().any(|symbol| symbol.kind == SymbolKind::Function) =>
+                {
+                    let functions =
+                        symbols.into_iter().filter(|symbol| symbol.kind == SymbolKind::Function).collect();
+                    (Value::Function(functions), sure)
+                }
                 Some(of) if is_type(&of) || of.kind == SymbolKind::Type => (Value::Type(of), sure),
                 Some(_) => (Value::Function(symbols), sure),
                 None => UNKNOWN,

@@ -82,6 +82,10 @@ pub(crate) struct Lookup<'a> {
     files: RefCell<HashMap<String, Option<Rc<File>>>>,
     /// What modules give, by name; empty while it is looked for.
     places: RefCell<HashMap<(Place, String), Definitions>>,
+    /// The methods that a call of a type's method can be besides, by the type and the name.
+    dispatched: RefCell<HashMap<(String, String), Definitions>>,
+    /// The types that declare what functions in objects are, by the functions.
+    declarers: RefCell<HashMap<String, Rc<[String]>>>,
     error: RefCell<Option<StoreError>>,
 }
 
@@ -92,6 +96,8 @@ impl<'a> Lookup<'a> {
             names: RefCell::default(),
             files: RefCell::default(),
             places: RefCell::default(),
+            dispatched: RefCell::default(),
+            declarers: RefCell::default(),
             error: RefCell::default(),
         }
     }
@@ -131,6 +137,24 @@ impl<'a> Lookup<'a> {
 
     pub(super) fn remember(&self, key: (Place, String), found: &[Rc<Symbol>]) {
         self.places.borrow_mut().insert(key, found.into());
+    }
+
+    pub(super) fn dispatched(&self, key: &(String, String)) -> Option<Definitions> {
+        self.dispatched.borrow().get(key).cloned()
+    }
+
+    pub(super) fn remember_dispatched(&self, key: (String, String), found: &[Rc<Symbol>]) {
+        self.dispatched.borrow_mut().insert(key, found.into());
+    }
+
+    pub(super) fn declarers(&self, symbol_id: &str) -> Option<Rc<[String]>> {
+        self.declarers.borrow().get(symbol_id).cloned()
+    }
+
+    pub(super) fn remember_declarers(&self, symbol_id: &str, found: Vec<String>) -> Rc<[String]> {
+        let found: Rc<[String]> = found.into();
+        self.declarers.borrow_mut().insert(symbol_id.to_owned(), Rc::clone(&found));
+        found
     }
 
     pub(crate) fn file(&self, path: &str) -> Option<Rc<File>> {

@@ -164,11 +164,16 @@ impl Lookup<'_> {
             return Named::Known(nearest(distinct(same), &file.path), 0.9);
         }
         if global_scope(file.family) {
-            let near = nearest(distinct(same), &file.path);
+            let near = nearest(self.seen_from(file, distinct(same)), &file.path);
+            // Alternatives of several configurations in one file are one thing.
+            let one_thing = near.windows(2).all(|two| {
+                two[0].rel_path == two[1].rel_path && two[0].qualified_name == two[1].qualified_name
+            });
             return match near.len() {
                 0 if wanted == Wanted::Type || is_foreign(file.family, name) => Named::Outside,
                 0 => Named::Unknown,
                 1 => Named::Known(near, 0.9),
+                _ if one_thing && file.family == Family::C => Named::Known(near, 0.9),
                 _ => Named::Known(near, 0.6),
             };
         }

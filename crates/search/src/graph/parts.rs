@@ -54,7 +54,10 @@ impl Lookup<'_> {
                     }
                     _ => match self.given_module(&place, name, site.depth) {
                         Some(given) => (given, sure),
-                        None => self.variable(site, &place, name),
+                        None => match self.variable(site, &place, name) {
+                            (Value::Unknown, _) => self.macro_named(site, name),
+                            found => found,
+                        },
                     },
                 }
             }

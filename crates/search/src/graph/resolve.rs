@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::declared::are_added_to;
 use super::infer::{Hold, Value, has_owner};
 use super::lookup::{File, Lookup};
 use super::names::{Named, Site, Wanted, nearest, scope};
@@ -92,7 +93,8 @@ impl Lookup<'_> {
                 }
             };
         }
-        known(self.find(site, &reference.name, Wanted::Called), EdgeKind::Call)
+        let found = known(self.find(site, &reference.name, Wanted::Called), EdgeKind::Call);
+        self.configured(site, &reference.name, found)
     }
 
     /// `q.f()`: the qualifier is a value, a type, or a module.
@@ -129,6 +131,7 @@ impl Lookup<'_> {
                     found => found,
                 }
             }
+            Value::Outside if site.file.family == Family::Rust => self.of_extension(site, name),
             Value::Outside => Resolution::Outside,
             // A property: what it gives is meant, if that has the method. A function has few of its own.
             Value::Function(functions) if !matches!(name, "call" | "apply" | "bind") => {
@@ -167,7 +170,12 @@ impl Lookup<'_> {
             }
         }
         if found.is_empty() {
+            let objects = self.objects(types, hold, name, &[]);
+            if !objects.is_empty() {
+                return Resolution::Known(objects);
+            }
             return match types.first() {
+                Some(_) if are_added_to(types) => self.of_extension(site, name),
                 // A field can hold a function, and a type be known in part: no such call would compile otherwise.
                 Some(_) if hold == Hold::Is && site.file.family == Family::Script => {
                     weakened(self.by_name(site, name), 0.5)
@@ -210,6 +218,14 @@ impl Lookup<'_> {
             true => weakened(self.by_name(site, name), 0.5),
             false => Resolution::Outside,
         }
+    }
+
+    /// A type of a library: what traits of ours add to it may be meant.
+    fn of_extension(&self, site: &Site, name: &str) -> Resolution {
+        let is_ours =
+            |target: &Target| self.owner_type(&target.symbol).is_some_and(|of| of.kind == SymbolKind::Trait);
+        let found: Vec<Target> = self.by_name(site, name).targets().into_iter().filter(is_ours).collect();
+        if found.is_empty() { Resolution::Outside } else { weakened(Resolution::Candidates(found), 0.5) }
     }
 
     /// A method of a receiver whose type nobody says.

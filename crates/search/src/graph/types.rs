@@ -103,6 +103,8 @@ pub(super) fn read(text: &str) -> Written {
         [name, of] if name.chars().all(char::is_alphanumeric) && of.starts_with('*') => of,
         _ => text,
     };
+    // `&'a mut [T]` is held as `[T]` is.
+    let text = if text.starts_with('&') { behind_reference(text) } else { text };
     let mut depth = 0usize;
     // At which depth something is held, not pointed to.
     let mut held: Option<usize> = None;
@@ -194,6 +196,16 @@ pub(super) fn read(text: &str) -> Written {
         }
     }
     written
+}
+
+/// What a reference is to, when that is a slice.
+fn behind_reference(text: &str) -> &str {
+    let mut inner = text.trim_start_matches('&');
+    if inner.starts_with('\'') {
+        inner = inner.split_once(' ').map_or("", |(_, rest)| rest);
+    }
+    let inner = inner.trim_start().trim_start_matches("mut ").trim_start();
+    if inner.starts_with('[') { inner } else { text }
 }
 
 /// The parts of a type between separators that stand in no brackets.
@@ -332,6 +344,8 @@ mod tests {
         check("impl Iterator<Item = &'a Foo> + '_", &["Iterator"], &["Foo"]);
         check("std::sync::Arc<Foo>", &["Foo"], &[]);
         check("const struct node *", &["node"], &[]);
+        check("&'a mut [&Foo]", &[], &["Foo"]);
+        check("&[Foo]", &[], &["Foo"]);
         check("Self", &["Self"], &[]);
     }
 }

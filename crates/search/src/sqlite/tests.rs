@@ -1,8 +1,10 @@
 //! The store against its contract.
 
 mod callbacks;
+mod closures;
 mod copies;
 mod damage;
+mod dispatch;
 mod families;
 mod graph;
 mod receivers;

@@ -232,7 +232,7 @@ pub struct Fingerprint {
     pub embedding_dimension: u32,
     /// `embedded`, ….
     pub vector_store_provider: String,
-    /// `hybrid_v6`, `lexical_v6`: raised with every change of what is stored of a file.
+    /// `hybrid_v7`, `lexical_v7`: raised with every change of what is stored of a file.
     pub schema_version: String,
 }
 

@@ -10,7 +10,6 @@ use tree_sitter::Node;
 use super::grammar::Bind;
 use super::text::{child, last_row, line_of, squeeze};
 use super::walk::Walk;
-use crate::symbols::chain;
 use crate::symbols::{Binding, Reference, SymbolKind, Use};
 
 /// A longer type says nothing that inference could use.
@@ -21,14 +20,24 @@ impl<'a> Walk<'a> {
     pub(super) fn bind(&mut self, node: Node<'a>, rule: &Bind) {
         // A parameter of a function without a name is seen inside of it alone.
         let function = match node.kind() {
-            "arrow_function" => Some(node),
-            "required_parameter" | "optional_parameter" | "parameter_declaration" => {
+            "arrow_function" | "match_arm" => Some(node),
+            "closure_parameters" => self.around.last().map(|around| around.node),
+            "required_parameter" | "optional_parameter" | "parameter_declaration" | "parameter" => {
                 self.around.iter().rev().nth(1).map(|around| around.node)
             }
             _ => None,
         };
         self.until = function
-            .filter(|node| matches!(node.kind(), "arrow_function" | "function_expression" | "func_literal"))
+            .filter(|node| {
+                matches!(
+                    node.kind(),
+                    "arrow_function"
+                        | "function_expression"
+                        | "func_literal"
+                        | "closure_expression"
+                        | "match_arm"
+                )
+            })
             .map(|node| line_of(last_row(node)));
         self.bind_in(node, rule);
         self.until = None;
@@ -52,6 +61,14 @@ impl<'a> Walk<'a> {
                 node.named_children(&mut cursor).filter(|name| name.kind() == "identifier").collect();
             names.into_iter().for_each(|name| self.bind_name(name, "=", node));
             return;
+        }
+        if rule.late && !self.waits_for_value(child(node, rule.name)) {
+            return;
+        }
+        match node.kind() {
+            "closure_parameters" => return self.closure(node),
+            "match_arm" => return self.arm(node),
+            _ => {}
         }
         let typed = rule.of.and_then(|field| child(node, field));
         let value = rule
@@ -99,6 +116,42 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Says whether a name was declared last without a type and a value: `let x;`.
+    fn waits_for_value(&self, name: Option<Node<'a>>) -> bool {
+        let Some(name) = name.filter(|name| name.kind() == "identifier").map(|name| self.source(name)) else {
+            return false;
+        };
+        let scope = self.open.last().map(|(at, _, _)| *at);
+        let bindings = self.out.facts.bindings.iter().rev().take_while(|known| known.scope == scope);
+        bindings.take(64).find(|known| known.name == name).is_some_and(|known| known.value == "=")
+    }
+
+    /// Parameters of a Rust closure: what takes it says what they are.
+    fn closure(&mut self, list: Node<'a>) {
+        let taker = self.closure_taker();
+        let mut cursor = list.walk();
+        let names: Vec<Node<'a>> = list.named_children(&mut cursor).collect();
+        for (place, name) in names.into_iter().enumerate() {
+            let value = match &taker {
+                Some((argument, chain)) => format!("~{argument}/{place}={chain}"),
+                None => "=".to_owned(),
+            };
+            self.bind_name(name, &value, list);
+        }
+    }
+
+    /// A pattern of a `match`: what is inside of the value.
+    fn arm(&mut self, arm: Node<'a>) {
+        let Some(pattern) = child(arm, "pattern").and_then(|pattern| pattern.named_child(0)) else { return };
+        if pattern.kind() != "tuple_struct_pattern" {
+            return;
+        }
+        let value = self.around.iter().rev().nth(1).and_then(|around| child(around.node, "value"));
+        if let Some(chain) = value.and_then(|value| self.made_by(value)) {
+            self.bind_name(pattern, &format!("={chain}"), arm);
+        }
+    }
+
     /// The chain that a value is made by.
     fn made_by(&self, value: Node<'a>) -> Option<String> {
         if value.byte_range().len() > 2000 {
@@ -115,9 +168,9 @@ impl<'a> Walk<'a> {
                         .ok()
                         .and_then(|count| value.named_child(count.checked_sub(1)?))
                 })?;
-                chain::written(self.source(of)).map(|chain| chain + "()")
+                self.chain(self.source(of)).map(|chain| chain + "()")
             }
-            _ => chain::written(self.source(value)),
+            _ => self.chain(self.source(value)),
         }
     }
 
@@ -134,7 +187,9 @@ impl<'a> Walk<'a> {
             | "private_property_identifier"
             | "shorthand_property_identifier_pattern"
             | "constant" => {
-                let name = self.source(name).trim_start_matches('$').to_owned();
+                let name = self.source(name);
+                let name = if self.grammar.types.callbacks { name } else { name.trim_start_matches('$') };
+                let name = name.to_owned();
                 let is_property = (0..node.child_count().min(4))
                     .filter_map(|at| node.child(at))
                     .any(|child| matches!(child.kind(), "accessibility_modifier" | "visibility_modifier"))
@@ -182,6 +237,20 @@ impl<'a> Walk<'a> {
                 if let Some(inner) = name.named_child(1) {
                     self.bind_name(inner, &format!("{value}.?"), node);
                 }
+            }
+            // Of an index or a key and a value the value; of two things put together none.
+            "tuple_pattern" if value.starts_with(['=', '~']) && !value.contains(".zip") => {
+                let mut cursor = name.walk();
+                let parts: Vec<Node<'a>> = name.named_children(&mut cursor).collect();
+                for (place, part) in parts.iter().enumerate() {
+                    self.bind_name(*part, if place + 1 == parts.len() { value } else { "=" }, node);
+                }
+            }
+            // `[key, value]` of a loop.
+            "array_pattern" if value.starts_with('=') && value.ends_with("[]") => {
+                let mut cursor = name.walk();
+                let parts: Vec<Node<'a>> = name.named_children(&mut cursor).collect();
+                parts.into_iter().for_each(|part| self.bind_name(part, value, node));
             }
             // `self.x = …`: a field of the type around.
             "attribute" | "member_expression" | "instance_variable" => {
@@ -263,7 +332,16 @@ impl<'a> Walk<'a> {
         let function =
             node.child_by_field_name("value").or_else(|| node.child_by_field_name("right")).unwrap_or(node);
         let of = self.grammar.types.returns.iter().find_map(|field| child(function, field));
-        let Some(of) = of else { return };
+        let Some(of) = of else {
+            // `() => x.y()` returns what it is made of.
+            let body = child(function, "body")
+                .filter(|body| function.kind() == "arrow_function" && body.kind() != "statement_block");
+            if let Some(made) = body.and_then(|body| self.made_by(body)) {
+                let line = line_of(function.start_position().row);
+                self.push_binding(Some(at), Binding::RETURNED.to_owned(), format!("={made}"), line);
+            }
+            return;
+        };
         let text = squeeze(self.source(of), TYPE_LENGTH);
         let line = line_of(of.start_position().row);
         if !text.is_empty() && text != "void" && text != "()" {
@@ -311,7 +389,7 @@ impl<'a> Walk<'a> {
         let from = Some(*from);
         let text = self.source(node);
         let text = text.split(['<', '[', '(', '{']).next().unwrap_or(text).trim().trim_start_matches('*');
-        let Some(path) = chain::written(text) else { return };
+        let Some(path) = self.chain(text) else { return };
         let (qualifier, name) = match path.rsplit_once('.') {
             Some((qualifier, name)) => (Some(qualifier.to_owned()), name.to_owned()),
             None => (None, path),
@@ -330,7 +408,7 @@ impl<'a> Walk<'a> {
     /// Leaves the bindings that something in the file can ask for.
     pub(super) fn keep_used_bindings(&mut self) {
         let mut heads: HashSet<String> = HashSet::new();
-        let head = |chain: &str| chain.split(['.', '(', '[']).next().unwrap_or_default().to_owned();
+        let head = |chain: &str| chain.split(['.', '(', '[', ':']).next().unwrap_or_default().to_owned();
         for reference in &self.out.facts.references {
             match &reference.qualifier {
                 Some(chain) => heads.insert(head(chain)),

@@ -3,13 +3,14 @@
 //! `app.get('/', (c) => …)` says nothing of `c`: what takes the function does, often in another file. So the place is
 //! written down, and followed when somebody asks. `~1/0=app.get` is the first parameter of the function that is the second
 //! argument of `app.get`; `~0/setup/0=define` is that of `setup` in an object that is the first argument; `~0:Handler`
-//! is the first parameter of a function of a type that is written; `()` is what a function returns, `[]` an element.
+//! is the first parameter of a function of a type that is written; `()` is what a function returns, `[]` an element. Behind
+//! another colon stands what the call is given for type parameters, or what its value must be: `~0/0=define:Maker<A>`.
 
 use tree_sitter::Node;
 
 use super::text::{child, line_of, squeeze};
 use super::walk::Walk;
-use crate::symbols::{Binding, chain};
+use crate::symbols::Binding;
 
 /// Types of functions and aliases are longer than others.
 const TYPE_LENGTH: usize = 400;
@@ -49,12 +50,46 @@ impl<'a> Walk<'a> {
             (place_in(list, node)?, around.next()?)
         };
         let mut path = vec![index.to_string()];
-        let mut inner = function;
         if function.kind() == "method_definition" {
             path.push(self.key(function)?);
         } else if !is_expression(function) {
             return None;
         }
+        self.origin(around, path, function)
+    }
+
+    /// From where a function in an object has its type: what the object is.
+    pub(super) fn member_of(&mut self, node: Node<'a>, at: u32) {
+        if !self.grammar.types.callbacks {
+            return;
+        }
+        let from = match node.kind() {
+            "pair" | "method_definition" => {
+                let around = self.around.iter().rev().map(|around| around.node).take(FURTHEST);
+                let in_object = self.around.last().is_some_and(|around| around.node.kind() == "object");
+                in_object.then(|| self.origin(around, Vec::new(), node)).flatten()
+            }
+            // `it.inner.run = …`: what `it.inner` is.
+            "assignment_expression" => child(node, "left/object")
+                .and_then(|object| self.chain(self.source(object)))
+                .filter(|object| !self.grammar.self_names.contains(&object.as_str()))
+                .map(|object| format!("={object}")),
+            _ => None,
+        };
+        if let Some(from) = from {
+            let line = line_of(node.start_position().row);
+            self.push_binding(Some(at), Binding::MEMBER_OF.to_owned(), from, line);
+        }
+    }
+
+    /// From where something inside of expressions has its type. The path is read from its end.
+    fn origin(
+        &self,
+        mut around: impl Iterator<Item = Node<'a>>,
+        mut path: Vec<String>,
+        from: Node<'a>,
+    ) -> Option<String> {
+        let mut inner = from;
         while let Some(outer) = around.next() {
             match outer.kind() {
                 "parenthesized_expression" | "ternary_expression" | "binary_expression" | "object" => {}
@@ -65,8 +100,9 @@ impl<'a> Walk<'a> {
                     path.push(place.to_string());
                     let call = around.next()?;
                     let callee = child(call, "function").or_else(|| child(call, "constructor"))?;
-                    let chain = chain::written(self.source(callee))?;
-                    return Some(format!("~{}={chain}", joined(path)));
+                    let chain = self.chain(self.source(callee))?;
+                    let given = self.given_to(call, around.next());
+                    return Some(format!("~{}={chain}{given}", joined(path)));
                 }
                 "variable_declarator"
                 | "public_field_definition"
@@ -101,6 +137,27 @@ impl<'a> Walk<'a> {
         None
     }
 
+    /// What a call says of the type parameters of what it calls: its own arguments, or the type that its value must have.
+    fn given_to(&self, call: Node<'a>, outer: Option<Node<'a>>) -> String {
+        let own = child(call, "type_arguments").map(|of| squeeze(self.source(of), TYPE_LENGTH));
+        let wanted = || {
+            let of = outer.filter(|outer| outer.kind() == "variable_declarator")?;
+            let text = squeeze(self.source(child(of, "type")?), TYPE_LENGTH);
+            let text = text.trim_start_matches(':').trim().to_owned();
+            text.contains('<').then_some(text)
+        };
+        own.or_else(wanted).map(|given| format!(":{given}")).unwrap_or_default()
+    }
+
+    /// What takes the closure that the walk is in, as which argument.
+    pub(super) fn closure_taker(&self) -> Option<(usize, String)> {
+        let mut around = self.around.iter().rev().map(|around| around.node);
+        let closure = around.next()?;
+        let list = around.next().filter(|list| list.kind() == "arguments")?;
+        let callee = child(around.next()?, "function")?;
+        Some((place_in(list, closure)?, self.qualifier(callee)))
+    }
+
     fn as_typed(&self, of: Node<'a>, path: Vec<String>) -> Option<String> {
         let text = squeeze(self.source(of), TYPE_LENGTH);
         let text = text.trim_start_matches(':').trim();
@@ -123,6 +180,7 @@ impl<'a> Walk<'a> {
         let function = child(node, "value").or_else(|| child(node, "right")).unwrap_or(node);
         let Some(list) = child(function, "parameters") else { return };
         let mut cursor = list.walk();
+        let mut takes_any = false;
         for (place, parameter) in parameters(list, &mut cursor).enumerate() {
             let Some(of) = child(parameter, "type") else { continue };
             let Some(written) = of.named_child(0).filter(|written| can_be_called(*written)) else { continue };
@@ -136,6 +194,10 @@ impl<'a> Walk<'a> {
             let name = if is_rest { format!("#{place}+") } else { format!("#{place}") };
             let line = line_of(parameter.start_position().row);
             self.push_binding(Some(at), name, text, line);
+            takes_any = true;
+        }
+        if takes_any {
+            self.type_parameters(function, at);
         }
     }
 
@@ -155,16 +217,7 @@ impl<'a> Walk<'a> {
         if !self.grammar.types.callbacks {
             return;
         }
-        if let Some(list) = child(node, "type_parameters") {
-            let mut cursor = list.walk();
-            let names: Vec<&str> = list
-                .named_children(&mut cursor)
-                .filter_map(|parameter| child(parameter, "name"))
-                .map(|name| self.source(name))
-                .collect();
-            let (line, names) = (line_of(list.start_position().row), names.join(","));
-            self.push_binding(Some(at), Binding::PARAMETERS.to_owned(), names, line);
-        }
+        self.type_parameters(node, at);
         if node.kind() != "type_alias_declaration" {
             return;
         }
@@ -172,6 +225,20 @@ impl<'a> Walk<'a> {
         let text = squeeze(self.source(value), TYPE_LENGTH);
         let line = line_of(value.start_position().row);
         self.push_binding(Some(at), Binding::ALIASED.to_owned(), text, line);
+    }
+}
+
+impl<'a> Walk<'a> {
+    fn type_parameters(&mut self, node: Node<'a>, at: u32) {
+        let Some(list) = child(node, "type_parameters") else { return };
+        let mut cursor = list.walk();
+        let names: Vec<&str> = list
+            .named_children(&mut cursor)
+            .filter_map(|parameter| child(parameter, "name"))
+            .map(|name| self.source(name))
+            .collect();
+        let (line, names) = (line_of(list.start_position().row), names.join(","));
+        self.push_binding(Some(at), Binding::PARAMETERS.to_owned(), names, line);
     }
 }
 

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::grammar::Callee;
 use super::text::{child, first_string, line_of, plain_name};
 use super::walk::Walk;
-use crate::symbols::{Import, Reference, Use, chain};
+use crate::symbols::{Import, Reference, Use};
 
 /// Text in front of a called name longer than this is not looked at: each call of a chain would read it again.
 const QUALIFIER_LENGTH: usize = 2000;
@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
         if text.len() > QUALIFIER_LENGTH {
             return "…".to_owned();
         }
-        chain::written(text).unwrap_or_else(|| "…".to_owned())
+        self.chain(text).unwrap_or_else(|| "…".to_owned())
     }
 }
 

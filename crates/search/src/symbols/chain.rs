@@ -21,6 +21,11 @@ pub(crate) enum Step<'a> {
 
 /// Writes an expression as a chain. `None` when it is none: an operator, a literal, something too long.
 pub(crate) fn written(text: &str) -> Option<String> {
+    written_with(text, false)
+}
+
+/// The same in a language whose names can have a `$`: elsewhere it only marks a variable.
+pub(crate) fn written_with(text: &str, dollars: bool) -> Option<String> {
     let mut rest = text.trim();
     // What only changes how a value is held.
     loop {
@@ -43,13 +48,13 @@ pub(crate) fn written(text: &str) -> Option<String> {
         && let Some(end) = inner.find(')')
         && inner[..end].chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
     {
-        return written(&format!("{}(){}", &inner[..end], &inner[end + 1..]));
+        return written_with(&format!("{}(){}", &inner[..end], &inner[end + 1..]), dollars);
     }
     let mut out = String::new();
     // `(await f()).x`: what is in brackets is a chain of its own.
     if rest.starts_with('(') {
         let length = balanced(rest)?;
-        out = written(rest.get(1..length - 1)?)?;
+        out = written_with(rest.get(1..length - 1)?, dollars)?;
         rest = rest.get(length..)?;
     }
     let mut chars = rest.char_indices().peekable();
@@ -67,7 +72,7 @@ pub(crate) fn written(text: &str) -> Option<String> {
                 if !glued {
                     return None;
                 }
-                if c != '$' {
+                if c != '$' || dollars {
                     out.push(c);
                 }
             }
@@ -230,6 +235,7 @@ mod tests {
         check("a?.b", Some("a.?.b"));
         check("new(Route).Path(\"/\")", Some("Route().Path()"));
         check("crate::net::log", Some("crate.net.log"));
+        assert_eq!(written_with("core.$make(x)", true).as_deref(), Some("core.$make()"));
     }
 
     #[test]

@@ -4,8 +4,9 @@ use tree_sitter::Node;
 
 use super::grammar::{Name, Role};
 use super::text::{child, keyword_head, last_row, line_of, squeeze};
-use super::walk::Walk;
+use super::walk::{Around, Walk};
 use super::{LineSpan, SymbolKind};
+use crate::symbols::Binding;
 
 /// Parameters longer than this are cut in labels.
 const LABEL_PARAMETERS: usize = 120;
@@ -30,6 +31,31 @@ impl<'a> Walk<'a> {
             last = last.max(around.last_row);
         }
         LineSpan { start: line_of(first), end: line_of(last) }
+    }
+
+    /// Writes down that a function is not in every configuration, or seen by its file alone.
+    pub(super) fn compiled_when(&mut self, node: Node<'a>, at: u32) {
+        let conditions = self.grammar.types.conditions;
+        if conditions.is_empty() {
+            return;
+        }
+        let line = line_of(node.start_position().row);
+        let is_condition =
+            |around: &Around<'a>| conditions.contains(&around.node.kind()) && !self.is_guard(around.node);
+        if self.around.iter().any(is_condition) {
+            self.push_binding(Some(at), Binding::CONDITION.to_owned(), "=".to_owned(), line);
+        }
+        if child(node, "#storage_class_specifier").is_some_and(|of| self.source(of) == "static") {
+            self.push_binding(Some(at), Binding::OF_FILE.to_owned(), "=".to_owned(), line);
+        }
+    }
+
+    /// `#ifndef A`, `#define A`: a header that is read once.
+    fn is_guard(&self, condition: Node<'a>) -> bool {
+        let name = condition.child_by_field_name("name").map(|name| self.source(name));
+        let first = condition.named_child(1).filter(|first| first.kind() == "preproc_def");
+        name.is_some()
+            && first.and_then(|first| first.child_by_field_name("name")).map(|name| self.source(name)) == name
     }
 
     pub(super) fn label(&self, node: Node<'a>, kind: SymbolKind, found: &Found) -> String {

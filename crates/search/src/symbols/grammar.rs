@@ -53,6 +53,8 @@ pub(crate) struct Types {
     pub(crate) signatures: &'static [&'static str],
     /// A function that is written as an argument has the types of its parameters from who takes it.
     pub(crate) callbacks: bool,
+    /// Nodes around what is compiled in some configurations only.
+    pub(crate) conditions: &'static [&'static str],
 }
 
 impl Types {
@@ -67,6 +69,7 @@ impl Types {
         tokens: &[],
         signatures: &[],
         callbacks: false,
+        conditions: &[],
     };
 }
 
@@ -79,6 +82,8 @@ pub(crate) struct Bind {
     pub(crate) value: Option<&'static str>,
     /// The name is one element of the value: a loop.
     pub(crate) element: bool,
+    /// It says what a name is that was declared without anything.
+    pub(crate) late: bool,
 }
 
 /// A name with a type and perhaps a value.
@@ -88,12 +93,17 @@ pub(crate) const fn bind(
     of: &'static str,
     value: &'static str,
 ) -> Bind {
-    Bind { node, name, of: Some(of), value: Some(value), element: false }
+    Bind { node, name, of: Some(of), value: Some(value), element: false, late: false }
+}
+
+/// A name that gets its first value after its declaration.
+pub(crate) const fn bind_late(node: &'static str, name: &'static str, value: &'static str) -> Bind {
+    Bind { node, name, of: None, value: Some(value), element: false, late: true }
 }
 
 /// A name that runs over the elements of a value.
 pub(crate) const fn bind_each(node: &'static str, name: &'static str, value: &'static str) -> Bind {
-    Bind { node, name, of: None, value: Some(value), element: true }
+    Bind { node, name, of: None, value: Some(value), element: true, late: false }
 }
 
 pub(crate) struct Definition {

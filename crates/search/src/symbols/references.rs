@@ -52,6 +52,12 @@ impl Binding {
     pub const RETURNED: &'static str = "()";
     /// The name of what an alias of a type stands for.
     pub const ALIASED: &'static str = "=";
+    /// What the object is that a function is a member of.
+    pub const MEMBER_OF: &'static str = "#of";
+    /// What stands for a definition that some configurations have not.
+    pub const CONDITION: &'static str = "#if";
+    /// What stands for a definition that its file alone sees.
+    pub const OF_FILE: &'static str = "#static";
     /// The name of a generic type's parameters, as they are called, with commas between. `<Base` has the arguments that a
     /// type gives one of its bases.
     pub const PARAMETERS: &'static str = "<>";

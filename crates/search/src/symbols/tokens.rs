@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::SymbolKind;
 use super::text::line_of;
 use super::walk::Walk;
-use crate::symbols::{Reference, Use, chain};
+use crate::symbols::{Binding, Reference, Use, chain};
 
 impl<'a> Walk<'a> {
     /// Reads one level of tokens; the levels inside are visited by themselves.
@@ -175,4 +175,32 @@ fn chain_start(walk: &Walk<'_>, tokens: &[Node<'_>], at: usize) -> usize {
         first = before;
     }
     first
+}
+
+/// Longer macros are programs.
+const MACRO_LENGTH: usize = 10_000;
+
+impl<'a> Walk<'a> {
+    /// A macro of Rust that ends in a variable gives what the variable was first made of.
+    pub(super) fn expands_to(&mut self, node: Node<'a>, at: u32) {
+        let text = self.source(node);
+        if text.len() > MACRO_LENGTH {
+            return;
+        }
+        let made = text.split('}').find_map(|arm| {
+            let name = arm.trim_end().rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next()?;
+            let before = arm.trim_end().strip_suffix(name)?.trim_end();
+            if name.is_empty() || !(before.is_empty() || before.ends_with(';')) {
+                return None;
+            }
+            ["let ", "let mut "].iter().find_map(|word| {
+                let made = text.split_once(&format!("{word}{name} = "))?.1.split(';').next()?;
+                chain::written(made).filter(|chain| chain.starts_with("crate."))
+            })
+        });
+        if let Some(made) = made {
+            let line = line_of(node.start_position().row);
+            self.push_binding(Some(at), Binding::RETURNED.to_owned(), format!("={made}"), line);
+        }
+    }
 }

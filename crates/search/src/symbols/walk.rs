@@ -270,9 +270,14 @@ impl<'a> Walk<'a> {
             span,
             parent,
         });
+        if node.kind() == "macro_definition" {
+            self.expands_to(node, at);
+        }
         if kind.is_callable() {
             self.returns(node, at);
             self.takes(node, at);
+            self.compiled_when(node, at);
+            self.member_of(node, at);
         } else {
             self.type_alias(node, at);
             for field in self.grammar.types.base_fields {
@@ -294,6 +299,11 @@ impl<'a> Walk<'a> {
         let at = self.out.symbols.iter().rposition(|symbol| symbol.parent == parent)?;
         let before = &self.out.symbols[at];
         (before.kind == kind && before.qualified == qualified).then(|| u32::try_from(at).ok()).flatten()
+    }
+
+    /// An expression as a chain.
+    pub(super) fn chain(&self, text: &str) -> Option<String> {
+        chain::written_with(text, self.grammar.types.callbacks)
     }
 
     pub(super) fn source(&self, node: Node<'a>) -> &'a str {

@@ -186,7 +186,7 @@ fn a_function_in_an_object_is_called_through_the_objects_type() {
         "gen",
         Direction::Callers,
         expect![[r#"
-            run in src/built.ts at src/built.ts:6 dynamic perhaps
+            run in src/built.ts at src/built.ts:6 dynamic sure
         "#]],
     );
 }

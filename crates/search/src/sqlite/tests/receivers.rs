@@ -164,7 +164,7 @@ fn a_parameter_of_a_closure_is_seen_inside_of_it_and_a_major_version_is_no_name(
         "Mux.Get",
         Direction::Callers,
         expect![[r#"
-            main in example/main.go at example/main.go:8 dynamic perhaps
+            main in example/main.go at example/main.go:8 dynamic sure
             main in example/main.go at example/main.go:10 call sure
         "#]],
     );
@@ -175,7 +175,7 @@ fn a_parameter_of_a_closure_is_seen_inside_of_it_and_a_major_version_is_no_name(
         Direction::Callers,
         expect![[r#"
             main in example/main.go at example/main.go:8 call sure
-            main in example/main.go at example/main.go:10 dynamic perhaps
+            main in example/main.go at example/main.go:10 dynamic sure
         "#]],
     );
     check(

@@ -36,6 +36,7 @@ pub(super) static GRAMMAR: Grammar = Grammar {
         returns: &["type"],
         // The text of a macro's body.
         tokens: &["preproc_arg"],
+        conditions: &["preproc_if", "preproc_ifdef", "preproc_elif", "preproc_elifdef", "preproc_else"],
         ..Types::NONE
     },
 };

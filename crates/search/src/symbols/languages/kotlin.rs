@@ -38,6 +38,7 @@ pub(super) static GRAMMAR: Grammar = Grammar {
                 of: Some("#user_type"),
                 value: None,
                 element: false,
+                late: false,
             },
             Bind {
                 node: "class_parameter",
@@ -45,6 +46,7 @@ pub(super) static GRAMMAR: Grammar = Grammar {
                 of: Some("#user_type"),
                 value: None,
                 element: false,
+                late: false,
             },
             bind("property_declaration", "#variable_declaration", "none", "#call_expression"),
         ],

@@ -2,7 +2,8 @@
 
 use crate::symbols::SymbolKind::{Constant, Enum, Function, Impl, Macro, Module, Struct, Trait, Type, Union};
 use crate::symbols::grammar::{
-    Callee, Grammar, ImportRule, Name, Place, Types, bind, bind_each, call, define, define_by, member,
+    Callee, Grammar, ImportRule, Name, Place, Types, bind, bind_each, bind_late, call, define, define_by,
+    member,
 };
 use crate::symbols::imports;
 
@@ -40,9 +41,12 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     types: Types {
         binds: &[
             bind("parameter", "pattern", "type", "value"),
+            bind("closure_parameters", "name", "type", "value"),
+            bind("match_arm", "pattern", "type", "value"),
             bind("let_declaration", "pattern", "type", "value"),
             bind("let_condition", "pattern", "type", "value"),
             bind_each("for_expression", "pattern", "value"),
+            bind_late("assignment_expression", "left", "right"),
             bind("field_declaration", "name", "type", "value"),
             bind("const_item", "name", "type", "value"),
             bind("static_item", "name", "type", "value"),

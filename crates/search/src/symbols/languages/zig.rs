@@ -30,7 +30,7 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     import_calls: &[],
     note_unresolved: true,
     types: Types {
-        binds: &[Bind { node: "parameter", name: "name", of: Some("type"), value: None, element: false }],
+        binds: &[Bind { node: "parameter", name: "name", of: Some("type"), value: None, element: false, late: false }],
         returns: &["type"],
         ..Types::NONE
     },
