@@ -10,8 +10,15 @@ use super::forms::{FORM_WEIGHT, other_forms};
 use super::stems::stem;
 use super::words::for_each_term;
 
-/// What a word that is not in the table says.
-const OTHER: f32 = 0.748;
+/// A query of so many words is a line, not a text.
+pub const LINE_TOKENS: usize = 30;
+/// What a number says, beside a word.
+const NUMBER: f32 = 0.65;
+/// What a word says that always stands in a name like `aName`: such a name has its words and all of them joined, so that it
+/// would count more than once.
+const IN_CAMEL_CASE: f32 = 0.7;
+/// What another form of a word says, in a text.
+const FORM_IN_TEXT: f32 = 0.92;
 /// The definitions of a file are asked with the beginning of the text alone.
 const OPENING_CHARS: usize = 600;
 /// Of a very long text the words that say most are asked for.
@@ -20,13 +27,28 @@ const MAX_WORDS: usize = 320;
 const MAX_MODULES: usize = 300;
 const MODULE_PARTS: std::ops::RangeInclusive<usize> = 2..=12;
 
-static ISSUE_WORDS: LazyLock<HashMap<&'static str, f32>> = LazyLock::new(|| {
-    let lines = include_str!("issue_words.txt").lines().filter(|line| !line.starts_with('#'));
-    lines
-        .filter_map(|line| line.split_once(' '))
-        .filter_map(|(word, weight)| Some((word, weight.parse().ok()?)))
-        .collect()
-});
+/// What words say that issues are full of.
+static ISSUE_WORDS: LazyLock<Said> = LazyLock::new(|| Said::of(include_str!("issue_words.txt"), 1.0));
+/// The same for a line, where few words have to say all.
+static LINE_WORDS: LazyLock<Said> = LazyLock::new(|| Said::of(include_str!("line_words.txt"), 0.748));
+
+/// How much words say.
+struct Said {
+    words: HashMap<&'static str, f32>,
+    other: f32,
+}
+
+impl Said {
+    fn of(table: &'static str, other: f32) -> Self {
+        let lines =
+            table.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '));
+        Self { words: lines.filter_map(|(word, weight)| Some((word, weight.parse().ok()?))).collect(), other }
+    }
+
+    fn by(&self, word: &str) -> f32 {
+        self.words.get(word).copied().unwrap_or(self.other)
+    }
+}
 
 /// Words with their weights, sorted by word.
 pub type Weights = BTreeMap<String, f32>;
@@ -50,20 +72,34 @@ pub struct WeighedQuery {
     pub modules: Vec<Vec<String>>,
 }
 
+impl WeighedQuery {
+    /// Whether it is a line, each of whose few words matters.
+    pub fn is_line(&self) -> bool {
+        self.n_tokens <= LINE_TOKENS
+    }
+}
+
 /// Weighs a query. `title` is its first line.
 pub fn weigh(title: &str, text: &str) -> WeighedQuery {
     let text = without_addresses(&without_comments(text));
+    let n_tokens = text.split_whitespace().count();
+    let is_line = n_tokens <= LINE_TOKENS;
+    let (said, of_form): (&Said, f32) =
+        if is_line { (&LINE_WORDS, FORM_WEIGHT) } else { (&ISSUE_WORDS, FORM_IN_TEXT) };
     let mut counts: BTreeMap<String, Count> = BTreeMap::new();
-    count(&text, &mut counts, |count, marked| {
+    count(&text, &mut counts, |count, looks| {
         count.times += 1.0;
-        count.marked |= marked;
+        count.camel += f32::from(looks.camel);
+        count.marked |= looks.marked;
     });
-    count(title, &mut counts, |count, marked| {
+    count(title, &mut counts, |count, looks| {
         count.in_title = true;
-        count.marked |= marked;
+        count.marked |= looks.marked;
     });
-    let mut weights: Weights =
-        counts.iter().map(|(word, count)| (word.clone(), count.weight(word))).collect();
+    let mut weights: Weights = counts
+        .iter()
+        .map(|(word, count)| (word.clone(), count.weight(word, is_line) * said.by(word)))
+        .collect();
     let only = |part: &str| {
         let mut words = Weights::new();
         for_each_term(part, |word| {
@@ -82,38 +118,54 @@ pub fn weigh(title: &str, text: &str) -> WeighedQuery {
     }
     for (word, weight) in weights.clone() {
         for form in other_forms(&word) {
-            weights.entry(form).or_insert(weight * FORM_WEIGHT);
+            weights.entry(form).or_insert(weight * of_form);
         }
     }
     let paths = mentioned_paths(&text);
     let (words, stems) = (heaviest(weights), heaviest(stems));
-    let n_tokens = text.split_whitespace().count();
     WeighedQuery { n_tokens, words, title, opening, stems, paths, modules: modules_of(&text) }
+}
+
+/// What the place of a word looks like.
+#[derive(Clone, Copy)]
+struct Looks {
+    marked: bool,
+    camel: bool,
 }
 
 #[derive(Default)]
 struct Count {
     times: f32,
+    /// How often of these in a name like `aName`.
+    camel: f32,
     in_title: bool,
     /// In backticks, or looks like a name of the code.
     marked: bool,
 }
 
 impl Count {
-    fn weight(&self, word: &str) -> f32 {
-        let said = ISSUE_WORDS.get(word).copied().unwrap_or(OTHER);
-        (self.times.ln_1p() + 2.0 * f32::from(self.in_title) + f32::from(self.marked)) * said
+    fn weight(&self, word: &str, is_line: bool) -> f32 {
+        let all = self.times.ln_1p() + 2.0 * f32::from(self.in_title) + f32::from(self.marked);
+        if is_line {
+            return all;
+        }
+        let number = if word.bytes().all(|byte| byte.is_ascii_digit()) { NUMBER } else { 1.0 };
+        let camel = IN_CAMEL_CASE.powf(self.camel / self.times.max(1.0));
+        all * number * camel
     }
 }
 
-fn count(text: &str, counts: &mut BTreeMap<String, Count>, add: impl Fn(&mut Count, bool)) {
+fn count(text: &str, counts: &mut BTreeMap<String, Count>, add: impl Fn(&mut Count, Looks)) {
     for line in text.lines() {
         let fence = line.trim_start().starts_with("```");
         for (at, part) in line.split('`').enumerate() {
             let quoted = !fence && at % 2 == 1;
             for token in part.split_whitespace() {
                 let marked = quoted || is_name(token);
-                for_each_term(token, |word| add(counts.entry(word.to_owned()).or_default(), marked));
+                for name in token.split(|c: char| !c.is_alphanumeric() && c != '_') {
+                    let looks = Looks { marked, camel: is_camel(name) };
+                    for_each_term(name, |word| add(counts.entry(word.to_owned()).or_default(), looks));
+                }
             }
         }
     }
@@ -135,6 +187,11 @@ fn is_name(token: &str) -> bool {
             '_' | '.' => inner(at) && chars.iter().any(|c| c.is_alphabetic()),
             c => c.is_uppercase() && at > 0 && chars[at - 1].is_lowercase(),
         })
+}
+
+/// `aName`.
+fn is_camel(name: &str) -> bool {
+    name.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
 }
 
 fn heaviest(weights: Weights) -> Weights {
@@ -246,6 +303,43 @@ mod tests {
             "comments and addresses are none"
         );
         assert_eq!(query.title.keys().map(String::as_str).collect::<Vec<_>>(), ["crash", "in", "reader"]);
+    }
+
+    #[test]
+    fn in_a_text_numbers_and_parts_of_one_name_say_less_and_other_forms_nearly_the_same() {
+        let in_text =
+            |line: &str, word: &str| weight(&weigh("x", &format!("x\n{line}{}", " filler".repeat(30))), word);
+        let in_line = |line: &str, word: &str| weight(&weigh("x", line), word);
+        assert!(in_text("turtle 4711", "4711") < 0.7 * in_text("turtle 4711", "turtle"), "a number");
+        assert_eq!(
+            in_line("turtle 4711", "4711"),
+            in_line("turtle 4711", "turtle"),
+            "in a line it may be all there is"
+        );
+        let pigeon = |line: &str| in_text(line, "pigeon");
+        assert!(
+            pigeon("the aPigeon flies") < 0.75 * pigeon("the a_pigeon flies"),
+            "counted as two words and one of both"
+        );
+        let [always, once] = ["aPigeon and aPigeon", "aPigeon and a_pigeon"].map(pigeon);
+        assert!(always < once && once < pigeon("a_pigeon and a_pigeon"), "{always} {once}");
+        assert_eq!(in_line("the aPigeon flies", "pigeon"), in_line("the a_pigeon flies", "pigeon"));
+        let form =
+            |weight: &dyn Fn(&str, &str) -> f32| weight("turtles", "turtle") / weight("turtles", "turtles");
+        assert!(form(&in_text) > 0.9 && form(&in_line) < 0.7, "{} {}", form(&in_text), form(&in_line));
+    }
+
+    #[test]
+    fn a_line_has_a_table_of_its_own() {
+        let the = |text: &str| {
+            let query = weigh("x", text);
+            weight(&query, "the") / weight(&query, "pigeon")
+        };
+        assert!(the("where does the pigeon fly") < 0.1, "it is mostly words that say nothing");
+        assert!(
+            the(&format!("the pigeon{}", " filler".repeat(30))) > 0.4,
+            "a text has others that are rarer in the index"
+        );
     }
 
     #[test]

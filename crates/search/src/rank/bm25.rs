@@ -11,6 +11,14 @@ const K1: f32 = 1.2;
 /// A word of the path counts as often in each chunk of the file.
 pub(super) const PATH_TIMES: f32 = 5.0;
 
+/// A word that so many files have at most counts so many times.
+const FEW_FILES: f32 = 3.0;
+const IN_FEW: f32 = 1.5;
+/// By its power of e a word in one file counts more than one in as many as the root of all, and that more than one in all.
+const FOR_RARITY: f32 = 0.5;
+/// What a word counts more that is in the path of some file.
+const IN_PATHS: f32 = 1.15;
+
 /// The share of what all words could say together that may be left out.
 const LEFT_OUT: f32 = 0.02;
 
@@ -80,6 +88,14 @@ impl<'a> View<'a> {
 /// How much a word says that so many documents have.
 fn rarity(n_documents: f32, n_with: f32) -> f32 {
     (1.0 + (n_documents - n_with + 0.5) / (n_with + 0.5)).max(1.0).ln()
+}
+
+/// How much more a word counts for being in few files, beside what BM25 makes of it: learned, as docs/search-quality.md says.
+/// `n_with` of `n_files` have it.
+fn by_files(n_files: f32, n_with: f32) -> f32 {
+    let rarity = ((n_files + 1.0) / (n_with + 1.0)).ln() / (n_files + 1.0).ln().max(f32::MIN_POSITIVE);
+    let few = if n_with <= FEW_FILES { IN_FEW } else { 1.0 };
+    (FOR_RARITY * (rarity - 0.5)).exp() * few
 }
 
 /// Scores by chunk or by file, as numbered in the table.
@@ -164,9 +180,11 @@ fn by_words(
         (Tally::new(n_files), Tally::new(n_files), Tally::new(n_files));
     let mut in_chunks = Vec::new();
     let said = worth_asking(counts, LexicalField::Content, &asked.words)?;
+    let n_files = sizes.files as f32;
     for (word, weight) in &asked.words {
         in_text.clear();
-        if said.contains(word.as_str()) {
+        let is_said = said.contains(word.as_str());
+        if is_said {
             in_text.read(counts, takes_part, LexicalField::Content, word)?;
             in_text.by_file(|file, times| in_files.add(file, times));
         }
@@ -177,14 +195,20 @@ fn by_words(
             in_files.add(*file, PATH_TIMES * times);
         }
         in_text.with_path(&in_path, &mut in_chunks);
-        let title = asked.title.get(word).map(|weight| (*weight, &mut title_chunks));
-        chunks.add_to_both(*weight, title, &in_chunks);
-        files.add(*weight, in_files.all());
-        paths.add(*weight, in_paths.all());
+        // What is not looked up is in most files.
+        let found = if is_said { in_files.all().len() as f32 } else { n_files };
+        let more = match asked.is_line() {
+            true => 1.0,
+            false => by_files(n_files, found) * if in_paths.all().is_empty() { 1.0 } else { IN_PATHS },
+        };
+        let title = asked.title.get(word).map(|weight| (*weight * more, &mut title_chunks));
+        chunks.add_to_both(*weight * more, title, &in_chunks);
+        files.add(*weight * more, in_files.all());
+        paths.add(*weight * more, in_paths.all());
         if let Some(weight) = asked.opening.get(word) {
             in_label.read(counts, takes_part, LexicalField::Symbol, word)?;
             in_label.by_file(|file, times| in_names.add(file, times));
-            names.add(*weight, in_names.all());
+            names.add(*weight * more, in_names.all());
         }
         for tally in [&mut in_files, &mut in_paths, &mut in_names] {
             tally.clear();
@@ -248,8 +272,10 @@ fn by_stems(
     for (stem, weight) in asked.stems.iter().filter(|(stem, _)| said.contains(stem.as_str())) {
         in_text.read(counts, takes_part, LexicalField::Stem, stem)?;
         in_text.by_file(|file, times| in_files.add(file, times));
-        chunks.add(*weight, &in_text.chunks);
-        files.add(*weight, in_files.all());
+        let n_with = in_files.all().len() as f32;
+        let weight = if asked.is_line() { *weight } else { *weight * by_files(sizes.files as f32, n_with) };
+        chunks.add(weight, &in_text.chunks);
+        files.add(weight, in_files.all());
         in_files.clear();
     }
     Ok((chunks.scored, files.scored.scores))

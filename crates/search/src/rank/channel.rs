@@ -4,9 +4,6 @@ use chartroom_protocol::index::SearchAsk;
 
 use crate::query::weigh::WeighedQuery;
 
-/// A query of so many words is a line, not a text.
-const SHORT_TOKENS: usize = 30;
-
 /// One way of saying how well a file fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
@@ -34,6 +31,8 @@ pub enum Channel {
     Commits,
     /// All messages of the commits that changed it.
     Messages,
+    /// How much it defines.
+    Definitions,
     /// How near its nearest chunk is, where vectors say more than words.
     Near,
     /// What the others of its folder score.
@@ -41,7 +40,7 @@ pub enum Channel {
 }
 
 /// How many there are.
-pub const N_CHANNELS: usize = 14;
+pub const N_CHANNELS: usize = 15;
 
 impl Channel {
     /// Every channel, in the order of their numbers.
@@ -58,6 +57,7 @@ impl Channel {
         Self::StemFiles,
         Self::Commits,
         Self::Messages,
+        Self::Definitions,
         Self::Near,
         Self::Neighbours,
     ];
@@ -77,6 +77,7 @@ impl Channel {
             Self::StemFiles => "stem files",
             Self::Commits => "commits",
             Self::Messages => "messages",
+            Self::Definitions => "definitions",
             Self::Near => "near",
             Self::Neighbours => "neighbours",
         }
@@ -105,16 +106,19 @@ impl ChannelWeights {
     /// For a text: every channel the same, but for what a path's own words say already, and for modules, which are few.
     pub const TEXT: Self = Self { channels: [1.0; N_CHANNELS], least_standing: 0.0, is_sharp: true }
         .with(Channel::FileNames, 0.0)
-        .with(Channel::Modules, 0.5);
+        .with(Channel::Modules, 0.5)
+        .with(Channel::Definitions, 0.6);
 
     /// For a line of words: each of them is in some path, so that paths say less. Where a name of the code is among them,
     /// the best file by that name is often not the one, so that the others are not put down.
-    pub const SHORT: Self =
-        Self { is_sharp: false, ..Self::TEXT }.with(Channel::Paths, 0.25).with(Channel::FileNames, 0.25);
+    pub const SHORT: Self = Self { is_sharp: false, ..Self::TEXT }
+        .with(Channel::Paths, 0.25)
+        .with(Channel::FileNames, 0.25)
+        .with(Channel::Definitions, 0.0);
 
     /// What a query asks for. Commits say what was changed, not how it works.
     pub fn of_query(query: &WeighedQuery, ask: SearchAsk) -> Self {
-        let weights = if query.n_tokens <= SHORT_TOKENS { Self::SHORT } else { Self::TEXT };
+        let weights = if query.is_line() { Self::SHORT } else { Self::TEXT };
         match ask {
             SearchAsk::Find | SearchAsk::Edit => weights,
             SearchAsk::Explain => weights.with(Channel::Commits, 0.0).with(Channel::Messages, 0.0),

@@ -7,7 +7,7 @@ use super::{bm25, mentioned, past};
 use crate::history::HistoryWords;
 use crate::pool;
 use crate::query::weigh::WeighedQuery;
-use crate::store::{PathKind, StoreError, WordCounts, WordTable};
+use crate::store::{FileWords, PathKind, StoreError, WordCounts, WordTable};
 
 /// A file's score in the chunk views is the mean of so many of its best chunks.
 const BEST_CHUNKS: usize = 3;
@@ -57,6 +57,7 @@ pub(super) fn scored(
         channels[channel as usize] = beside_the_best(scores, &table.kinds);
     };
     set(Channel::Chunks, means(&best));
+    set(Channel::Definitions, definitions(table, &scores.files));
     set(Channel::Files, scores.files);
     set(Channel::Title, means(&best_chunks(table, &scores.title_chunks)));
     set(Channel::Paths, scores.paths);
@@ -72,6 +73,14 @@ pub(super) fn scored(
     }
     channels[Channel::Near as usize] = near;
     Ok(Scored { channels, best })
+}
+
+/// How much each file defines that has any word of the query: of two that fit alike the one that more is done in is
+/// changed more often.
+fn definitions(table: &WordTable, found: &[f32]) -> Vec<f32> {
+    let of =
+        |(words, found): (&FileWords, &f32)| if *found > 0.0 { (words.symbol as f32).ln_1p() } else { 0.0 };
+    table.files.iter().zip(found).map(of).collect()
 }
 
 /// The best files, best first; ties by path.

@@ -139,26 +139,32 @@ fn plain(counts: &Counted, takes_part: &[bool], asked: &WeighedQuery) -> [Vec<f3
         for (file, times) in &in_paths {
             *in_files.entry(*file).or_default() += PATH_TIMES * times;
         }
-        add(&mut chunks, *weight, &in_chunks, in_each, 0.75, |chunk| chunk_words(table, chunk));
+        let n_with = if said.contains(word.as_str()) { in_files.len() as u64 } else { sizes.files };
+        let of_paths = if in_paths.is_empty() { 1.0 } else { IN_PATHS };
+        let more = if asked.is_line() { 1.0 } else { by_files(sizes.files as f32, n_with as f32) * of_paths };
+        let weight = *weight * more;
+        add(&mut chunks, weight, &in_chunks, in_each, 0.75, |chunk| chunk_words(table, chunk));
         if let Some(weight) = asked.title.get(word) {
-            add(&mut title, *weight, &in_chunks, in_each, 0.75, |chunk| chunk_words(table, chunk));
+            add(&mut title, *weight * more, &in_chunks, in_each, 0.75, |chunk| chunk_words(table, chunk));
         }
         let size = |words| (sizes.files, words);
         let file = |file: u32| table.files[file as usize];
-        add(&mut files, *weight, &in_files, size(sizes.content), 0.75, |at| file(at).content as f32);
-        add(&mut paths, *weight, &in_paths, size(sizes.path), 0.5, |at| file(at).path as f32);
+        add(&mut files, weight, &in_files, size(sizes.content), 0.75, |at| file(at).content as f32);
+        add(&mut paths, weight, &in_paths, size(sizes.path), 0.5, |at| file(at).path as f32);
         if let Some(weight) = asked.opening.get(word) {
             let (_, in_names) = of_field(counts, takes_part, LexicalField::Symbol, word);
-            add(&mut names, *weight, &in_names, size(sizes.symbol), 0.6, |at| file(at).symbol as f32);
+            add(&mut names, *weight * more, &in_names, size(sizes.symbol), 0.6, |at| file(at).symbol as f32);
         }
     }
     let said = worth_asking(counts, LexicalField::Stem, &asked.stems).unwrap();
     for (stem, weight) in asked.stems.iter().filter(|(stem, _)| said.contains(stem.as_str())) {
         let (in_chunks, in_files) = of_field(counts, takes_part, LexicalField::Stem, stem);
+        let more = by_files(sizes.files as f32, in_files.len() as f32);
+        let weight = if asked.is_line() { *weight } else { *weight * more };
         let stems_of = |chunk: u32| table.chunks[chunk as usize].stem as f32;
-        add(&mut stems, *weight, &in_chunks, (sizes.chunks, sizes.stem), 0.75, stems_of);
+        add(&mut stems, weight, &in_chunks, (sizes.chunks, sizes.stem), 0.75, stems_of);
         let stems_of = |file: u32| table.files[file as usize].stem as f32;
-        add(&mut stem_files, *weight, &in_files, (sizes.files, sizes.stem), 0.75, stems_of);
+        add(&mut stem_files, weight, &in_files, (sizes.files, sizes.stem), 0.75, stems_of);
     }
     [chunks, title, files, paths, names, stems, stem_files]
 }
@@ -170,6 +176,21 @@ fn weights(of: &[f32]) -> Weights {
         .filter(|(_, weight)| **weight > 0.0)
         .map(|(word, weight)| ((*word).into(), *weight))
         .collect()
+}
+
+#[test]
+fn a_word_counts_more_the_fewer_files_have_it_and_most_in_three_or_less() {
+    let counted = |n_with: f32| by_files(500.0, n_with);
+    assert!(counted(1.0) > counted(3.0) && counted(10.0) > counted(100.0) && counted(100.0) > counted(500.0));
+    assert!(counted(3.0) / counted(4.0) > 1.4, "few files say more than their number");
+    assert!((0.7..0.8).contains(&counted(500.0)), "what every file has still counts: {}", counted(500.0));
+    for (n_files, n_with) in [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)] {
+        assert!(
+            (0.5..3.0).contains(&by_files(n_files, n_with)),
+            "one file or none: {}",
+            by_files(n_files, n_with)
+        );
+    }
 }
 
 fn check_found(scored: &Scored) -> Result<(), TestCaseError> {
@@ -187,6 +208,7 @@ proptest! {
         apart in any::<bool>(), turned in any::<bool>(), n_segments in 1..5usize,
         gone in proptest::collection::btree_set(0..40u32, 0..6),
         takes_part in vec(any::<bool>(), 7), asked in vec(0.0..3.0f32, 4), title in vec(0.0..3.0f32, 4),
+        n_tokens in prop_oneof![Just(5usize), Just(50)],
     ) {
         // The chunks of a file follow each other, as a build puts them, or do not.
         if !apart {
@@ -199,7 +221,7 @@ proptest! {
         let counted = Counted::of(chunks.collect(), n_segments, turned, &gone);
         let query = WeighedQuery {
             words: weights(&asked), title: weights(&title), opening: weights(&title), stems: weights(&asked),
-            ..WeighedQuery::default()
+            n_tokens, ..WeighedQuery::default()
         };
         let scores = scores(&counted, &takes_part, &query).unwrap();
         for scored in [&scores.chunks, &scores.title_chunks, &scores.stem_chunks] {
