@@ -89,10 +89,16 @@ fn a_function_that_is_assigned_to_a_member_is_called_through_the_type_of_the_obj
 
 #[test]
 fn a_function_in_an_object_is_called_through_the_type_that_the_object_is_written_for() {
-    check(SHAPES, "src/use.ts", "build.gen", Direction::Callers, expect![[r#"
+    check(
+        SHAPES,
+        "src/use.ts",
+        "build.gen",
+        Direction::Callers,
+        expect![[r#"
         all in src/use.ts at src/use.ts:20 dynamic sure
         each in src/use.ts at src/use.ts:24 dynamic sure
-    "#]]);
+    "#]],
+    );
     check(
         SHAPES,
         "src/use.ts",

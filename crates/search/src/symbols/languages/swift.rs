@@ -33,7 +33,14 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     note_unresolved: true,
     types: Types {
         binds: &[
-            Bind { node: "parameter", name: "name", of: Some("#user_type"), value: None, element: false, late: false },
+            Bind {
+                node: "parameter",
+                name: "name",
+                of: Some("#user_type"),
+                value: None,
+                element: false,
+                late: false,
+            },
             bind("property_declaration", "name", "#type_annotation", "value"),
         ],
         returns: &["#user_type"],

@@ -30,7 +30,14 @@ pub(super) static GRAMMAR: Grammar = Grammar {
     import_calls: &[],
     note_unresolved: true,
     types: Types {
-        binds: &[Bind { node: "parameter", name: "name", of: Some("type"), value: None, element: false, late: false }],
+        binds: &[Bind {
+            node: "parameter",
+            name: "name",
+            of: Some("type"),
+            value: None,
+            element: false,
+            late: false,
+        }],
         returns: &["type"],
         ..Types::NONE
     },
