@@ -167,6 +167,16 @@ mod tests {
     }
 
     #[test]
+    fn how_much_a_file_defines_counts_for_a_text_and_not_for_a_line() {
+        let of = |n_tokens: usize| {
+            let query = WeighedQuery { n_tokens, ..WeighedQuery::default() };
+            ChannelWeights::of_query(&query, SearchAsk::Find).of(Channel::Definitions)
+        };
+        assert!(of(200) > 0.5);
+        assert_eq!(of(20), 0.0);
+    }
+
+    #[test]
     fn far_ahead_in_one_channel_is_more_than_fair_in_two_but_for_a_line_with_a_name() {
         let ahead = |weights: ChannelWeights| weights.counted(1.0) - 2.0 * weights.counted(0.5);
         assert!(ahead(ChannelWeights::TEXT) > 0.1 && ahead(ChannelWeights::SHORT.in_words()) > 0.1);

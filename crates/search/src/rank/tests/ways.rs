@@ -84,16 +84,3 @@ fn a_few_words_that_name_nothing_here_are_about_files() {
         assert!(!by_file(query), "{query}");
     }
 }
-
-#[test]
-fn of_two_files_that_fit_alike_a_text_means_the_one_that_defines_more() {
-    let helper = |name: &str| format!("def helper_{name}(value):\n    return value\n\n");
-    let fits = "def parse_header(stream):\n    return stream.read_header()\n\n";
-    let many: String = ["one", "two", "three", "four"].map(helper).concat();
-    let (small, large) = (format!("{fits}# {}", "padding ".repeat(40)), format!("{fits}{many}"));
-    let library = library(&[("src/a/first.py", &small), ("src/b/other.py", &large)]);
-    let padded =
-        format!("{}\n{}", "The header is lost: parse_header", "it is not there when I look. ".repeat(6));
-    let text = run(&library, &request(&padded));
-    assert_eq!(files(&text)[0], "src/b/other.py", "{:?}", files(&text));
-}
