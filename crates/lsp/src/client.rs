@@ -133,6 +133,10 @@ impl Client {
         if let Err(error) = greeted.await {
             return Err(why_not(&server.id, child, &error).await);
         }
+        if let Some(child) = &child {
+            // Its id comes through another pipe than its answer, maybe later. One that has ended meanwhile is gone, and told so.
+            child.started().await.ok();
+        }
         let exit = child.as_ref().map(Child::exit_watch);
         let (commands, asked) = mpsc::channel(COMMANDS);
         owner.child = child;
