@@ -203,3 +203,70 @@ fn what_a_header_defines_behind_its_guard_is_in_every_configuration() {
         expect![""],
     );
 }
+
+const INTERFACES: &[(&str, &str)] = &[
+    (
+        "src/things.ts",
+        "export interface Top {\n  run(): void;\n}\nexport interface Middle extends Top {\n  label: string;\n}\nexport class Leaf implements Middle {\n  label = 'a';\n  run() {}\n}\nexport class Twig implements Middle {\n  label = 'b';\n  run() {}\n}\nexport class Stone {\n  run() {}\n}\nexport interface Make {\n  (): Leaf;\n}\nexport interface On {\n  (name: string, then: (leaf: Leaf) => void): void;\n}\nexport interface OnMore extends On {\n  label: string;\n}\nexport type Cut = { gen: () => string };\nexport type Built = { gen: () => string };\n",
+    ),
+    (
+        "src/use.ts",
+        "import type { Built, Cut, Leaf, Make, OnMore } from './things';\n\nexport function direct(leaf: Leaf) {\n  leaf.run();\n}\n\nexport function made(make: Make) {\n  make().run();\n}\n\nexport function later(on: OnMore) {\n  on('a', (leaf) => leaf.run());\n}\n\nexport function cut(): Cut {\n  return { gen: () => 'a' };\n}\n\nexport function build(): Built {\n  return { gen: () => 'b' };\n}\n\nexport function all(built: Built) {\n  return built.gen();\n}\n",
+    ),
+];
+
+#[test]
+fn what_an_interface_returns_or_hands_over_is_followed_through_those_it_extends() {
+    check(
+        INTERFACES,
+        "src/things.ts",
+        "Leaf.run",
+        Direction::Callers,
+        expect![[r#"
+        direct in src/use.ts at src/use.ts:4 call sure
+        made in src/use.ts at src/use.ts:8 call sure
+        later in src/use.ts at src/use.ts:12 call sure
+    "#]],
+    );
+}
+
+#[test]
+fn a_call_of_a_method_is_listed_for_the_interfaces_above_its_type_and_with_doubt_for_others_below_them() {
+    check(
+        INTERFACES,
+        "src/things.ts",
+        "Top.run",
+        Direction::Callers,
+        expect![[r#"
+        direct in src/use.ts at src/use.ts:4 dynamic sure
+        made in src/use.ts at src/use.ts:8 dynamic sure
+        later in src/use.ts at src/use.ts:12 dynamic sure
+    "#]],
+    );
+    check(
+        INTERFACES,
+        "src/things.ts",
+        "Twig.run",
+        Direction::Callers,
+        expect![[r#"
+        direct in src/use.ts at src/use.ts:4 dynamic perhaps
+        made in src/use.ts at src/use.ts:8 dynamic perhaps
+        later in src/use.ts at src/use.ts:12 dynamic perhaps
+    "#]],
+    );
+    check(INTERFACES, "src/things.ts", "Stone.run", Direction::Callers, expect![""]);
+}
+
+#[test]
+fn a_function_in_an_object_for_another_type_with_the_same_member_is_not_meant() {
+    check(INTERFACES, "src/use.ts", "cut.gen", Direction::Callers, expect![""]);
+    check(
+        INTERFACES,
+        "src/use.ts",
+        "build.gen",
+        Direction::Callers,
+        expect![[r#"
+        all in src/use.ts at src/use.ts:24 dynamic sure
+    "#]],
+    );
+}
