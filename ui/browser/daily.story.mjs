@@ -184,6 +184,34 @@ story(
   },
 )
 
+story(
+  'what moves the list after a message was sent is not the hand that moved it before',
+  'mock',
+  async stage => {
+    const mock = await stage.mock()
+    const page = await stage.page(mock.url, { height: 500 })
+    await openSession(page, 'make the login')
+    await page.locator('.tool').first().waitFor()
+    await still(page)
+    await page.locator('.rows').hover()
+    await page.mouse.wheel(0, -2000)
+    await page.locator('.pill').waitFor()
+    // As rows do that are shorter than they were taken for.
+    await page.evaluate(() => {
+      const rows = document.querySelector('.rows')
+      const move = () => {
+        if (rows.scrollHeight - rows.scrollTop - rows.clientHeight >= 40) return
+        rows.removeEventListener('scroll', move)
+        rows.scrollBy(0, -200)
+      }
+      rows.addEventListener('scroll', move)
+    })
+    await send(page, 'here is what I say')
+    await page.locator('.message', { hasText: 'here is what I say' }).waitFor()
+    await page.locator('.pill').waitFor({ state: 'detached' })
+  },
+)
+
 story('a notice lies over no control of the composer', 'mock', async stage => {
   const mock = await stage.mock()
   const page = await stage.page(mock.url, { width: 390, height: 844 })

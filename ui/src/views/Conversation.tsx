@@ -101,17 +101,19 @@ function Rows(props: { session: Session; ref(handle: RowsHandle | undefined): vo
   const [seen, setSeen] = createSignal(0)
   const unseen = () => (following() ? 0 : Math.max(0, props.session.rows().length - seen()))
 
-  const toEnd = () => {
-    setFollowing(true)
-    endOpened()
-    // Not by the list's own scrollToIndex: it goes on correcting for a moment and would take the list out of the
-    // reader's hand. What is measured later moves the end, and the observer below follows it.
-    if (scroller) scroller.scrollTop = scroller.scrollHeight
-  }
   // Only a person's own hand lets go of the end: rows that are measured for the first time scroll too, and so does
   // text that comes in while a frame is drawn.
   let lastMove = Number.NEGATIVE_INFINITY
   let lastTop = 0
+  const toEnd = () => {
+    setFollowing(true)
+    endOpened()
+    // Whatever moves the list from here on is not the hand that moved it before.
+    lastMove = Number.NEGATIVE_INFINITY
+    // Not by the list's own scrollToIndex: it goes on correcting for a moment and would take the list out of the
+    // reader's hand. What is measured later moves the end, and the observer below follows it.
+    if (scroller) scroller.scrollTop = scroller.scrollHeight
+  }
   const hand = () => {
     lastMove = performance.now()
     goingUp = false
