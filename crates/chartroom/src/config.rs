@@ -111,8 +111,8 @@ pub struct AgentConfig {
     /// How to talk to it. `acp` for any agent that speaks the Agent Client Protocol.
     #[serde(default)]
     pub protocol: Option<AgentProtocol>,
-    /// Claude only: how many started, unused processes to keep for each open project. By default one where memory
-    /// is plenty, none where it is short.
+    /// How many started, unused processes to keep for each open project, so that its next session begins at once. By
+    /// default one of Claude Code and of Codex where memory is plenty, none where it is short, and none of other agents.
     #[serde(default)]
     pub warm_processes: Option<usize>,
 }

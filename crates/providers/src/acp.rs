@@ -10,6 +10,7 @@ mod process;
 mod provider;
 mod replay;
 mod rollout;
+mod spare;
 mod tool;
 pub mod translate;
 

@@ -10,7 +10,6 @@ mod fork;
 mod history;
 mod process;
 mod provider;
-mod warm;
 
 pub use provider::{ClaudeConfig, ClaudeProvider};
 

@@ -24,5 +24,6 @@ mod same_calls;
 mod script;
 mod session_file;
 mod timeouts;
+mod warm;
 
 pub use timeouts::Timeouts;

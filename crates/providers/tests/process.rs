@@ -6,5 +6,7 @@
 mod acp;
 #[path = "process/claude.rs"]
 mod claude;
+#[path = "process/spares.rs"]
+mod spares;
 #[path = "process/stage.rs"]
 mod stage;

@@ -51,7 +51,9 @@ fn provider(
         AgentProtocol::Acp => {
             let kind =
                 if agent.name == "codex" { AcpConfig::codex() } else { AcpConfig::agent(command.clone()) };
-            Arc::new(AcpProvider::new(gate, AcpConfig { command, agent_tools, ..kind }))
+            let warm_processes = agent.warm_processes.or(kind.warm_processes);
+            let config = AcpConfig { command, agent_tools, warm_processes, warm_idle: idle, ..kind };
+            Arc::new(AcpProvider::new(gate, config))
         }
     }
 }

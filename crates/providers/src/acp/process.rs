@@ -14,7 +14,7 @@ use chartroom_transport::{Handler, ResponseError, RpcError};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-pub(super) use start::{Beginning, start};
+pub(super) use start::{Beginning, Ready, Unopened, ready};
 
 /// How many updates may wait for the task. When full, reading waits, and with it the agent's pipe.
 const EVENTS: usize = 1024;

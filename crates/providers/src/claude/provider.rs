@@ -1,7 +1,7 @@
 //! The Claude Code provider: starts processes, brings sessions back, keeps a few warm.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ use serde_json::{Map, Value, json};
 
 use super::fork::{self, Known};
 use super::process::{self, Started};
-use super::warm::WarmPool;
 use super::{control, discover, files, history};
 use crate::agent_tools::AgentToolsFor;
 use crate::launch::AgentCommand;
 use crate::timeouts::Timeouts;
+use crate::warm::{Spare, StartsSpares, WarmPool};
 
 /// What a Claude provider is made of.
 #[derive(Clone)]
@@ -53,14 +53,15 @@ impl Default for ClaudeConfig {
 /// Claude Code behind the provider trait.
 pub struct ClaudeProvider {
     starter: Starter,
-    warm: WarmPool,
+    warm: WarmPool<Starter>,
 }
 
 impl ClaudeProvider {
     /// Returns a provider; nothing is started yet.
     pub fn new(gate: SpawnGate, config: ClaudeConfig) -> Self {
         let starter = Starter { gate, config: Arc::new(config) };
-        let warm = WarmPool::new(starter.clone());
+        let config = &starter.config;
+        let warm = WarmPool::new(starter.clone(), config.warm_processes, config.warm_idle);
         Self { starter, warm }
     }
 }
@@ -78,7 +79,11 @@ impl Provider for ClaudeProvider {
     async fn create_session(&self, options: CreateOptions) -> Result<ProviderSession, ProviderError> {
         let settings =
             Settings { model: options.model, mode: options.mode, provider_options: options.provider_options };
-        let started = match self.warm.take(&options.project_dir, &settings).await {
+        let warm = match settings.fit_a_warm_process() {
+            true => self.warm.take(&options.project_dir).await,
+            false => None,
+        };
+        let started = match warm {
             Some(started) => {
                 settings.apply(&started).await?;
                 started
@@ -246,6 +251,27 @@ impl Starter {
     }
 }
 
+#[async_trait]
+impl StartsSpares for Starter {
+    type Spare = Started;
+
+    async fn start_spare(&self, project_dir: &Path) -> Result<Started, ProviderError> {
+        let conversation = Conversation::New(SessionId::new(uuid::Uuid::new_v4().to_string()));
+        self.start(project_dir, conversation, &Settings::default()).await
+    }
+}
+
+#[async_trait]
+impl Spare for Started {
+    fn is_fit(&self) -> bool {
+        self.handle.is_alive()
+    }
+
+    async fn end(self) {
+        self.handle.kill().await;
+    }
+}
+
 fn arguments(conversation: &Conversation, settings: &Settings, mcp_config: Option<String>) -> Vec<OsString> {
     let mut args: Vec<OsString> = [
         "-p",
@@ -289,9 +315,6 @@ fn arguments(conversation: &Conversation, settings: &Settings, mcp_config: Optio
     }
     args
 }
-
-/// Where a project is, as the pool keys it.
-pub(super) type ProjectDir = PathBuf;
 
 #[cfg(test)]
 mod tests {

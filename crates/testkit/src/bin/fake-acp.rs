@@ -2,7 +2,7 @@
 //!
 //! `FAKE_ACP` says how it starts: `exit` (at once), `mute` (never a word), `garbage` (noise between its lines). A
 //! prompt's first word says what its turn does; any other word is answered with its own text. Like codex-acp it does
-//! not end when its stdin does.
+//! not end when its stdin does. In the file of `FAKE_ACP_LOG` each request that it reads has a line with its process id.
 
 use std::io::{BufRead, StdinLock, Write};
 use std::process::ExitCode;
@@ -18,11 +18,20 @@ fn main() -> ExitCode {
     if mode != "mute" {
         let mut fake = Fake { stdin: std::io::stdin().lock(), noisy: mode == "garbage" };
         while let Some(message) = fake.read() {
+            log(&message);
             fake.handle(&message);
         }
     }
     loop {
         std::thread::park();
+    }
+}
+
+fn log(message: &Value) {
+    if let (Some(path), Some(method)) = (std::env::var_os("FAKE_ACP_LOG"), message["method"].as_str()) {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        let line = format!("{method} {}\n", std::process::id());
+        file.and_then(|mut file| file.write_all(line.as_bytes())).expect("the test's folder takes a log");
     }
 }
 
