@@ -23,6 +23,8 @@ use serde_json::Value;
 use crate::measurement::Measurement;
 use crate::server::{Server, Socket, program_command};
 
+/// The pool starts a process 3 s after the last was taken, and it is warm a second later; nothing tells when.
+const WARMING: Duration = Duration::from_secs(8);
 /// The first message of a session: its answer crosses the first step of the gradient at once.
 const FIRST: &str = "[[burst:12]]";
 
@@ -80,9 +82,7 @@ impl Place {
         let mut config = String::new();
         for (agent, program) in [("claude-code", tools::claude()), ("codex", codex.to_path_buf())] {
             config.push_str(&format!("[agents.{agent}]\ncommand = {:?}\n", program.display().to_string()));
-            if agent == "claude-code" {
-                config.push_str(&format!("warmProcesses = {n_warm}\n"));
-            }
+            config.push_str(&format!("warmProcesses = {n_warm}\n"));
             config.push_str(&format!("[agents.{agent}.env]\n"));
             for (name, value) in self.environment() {
                 config.push_str(&format!("{name} = {value:?}\n"));

@@ -4,13 +4,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Direct, FIRST, Place, is_ended, is_said, until_frame};
+use super::{Direct, FIRST, Place, WARMING, is_ended, is_said, until_frame};
 use crate::measurement::{Measurement, median_ms, p95_ms};
 use crate::server::Server;
 use chartroom_testkit::tools;
 
-/// The pool starts a process 3 s after the last was taken, and it is warm a second later; nothing tells when.
-const WARMING: Duration = Duration::from_secs(8);
 const ARGS: [&str; 11] = [
     "-p",
     "--input-format",

@@ -1,7 +1,8 @@
 //! Codex through its ACP adapter: a new session, a long answer, and loading it again.
 //!
 //! Both ways start the same program. Most people have npm's script in front of it; that is measured too, since we start
-//! what is behind the script and others the script.
+//! what is behind the script and others the script. A person who opens a project finds an agent that was started for it:
+//! those rows are called warm.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::{Direct, FIRST, Place, is_ended, is_said, until_frame};
+use super::{Direct, FIRST, Place, WARMING, is_ended, is_said, until_frame};
 use crate::measurement::{Measurement, median_ms};
 use crate::server::Server;
 use chartroom_testkit::tools;
@@ -33,18 +34,54 @@ pub(super) fn run(
 ) -> anyhow::Result<Vec<Measurement>> {
     let (program, script) = (tools::codex_acp(), tools::npm_bin("agents", "codex-acp"));
     let mut measurements = Vec::new();
-    for (program, called) in [(program, "codex"), (script, "codex by npm's script")] {
+    for (program, called, is_kept_warm) in
+        [(program, "codex", true), (script, "codex by npm's script", false)]
+    {
         let (mut ours, mut bare) = compare(runtime, place, &program, n_rounds)?;
-        let mut row = |what: &str, ours: &mut [Duration], bare: &mut [Duration]| {
-            let row = Measurement::new(&format!("{called}: {what}"), median_ms(ours), "ms");
-            measurements.push(row.beside("codex-acp directly", median_ms(bare)).aim("1.1×"));
+        let mut rows = |ours: &mut Times, how: &str| {
+            let long_load = format!("load of one with {N_ANSWERS} such answers");
+            for (what, ours, bare) in [
+                ("new session to first token", &mut ours.first, &mut bare.first),
+                ("an answer of 2,000 words, sent to ended", &mut ours.stream, &mut bare.stream),
+                ("load of a session with one such answer", &mut ours.load, &mut bare.load),
+                (long_load.as_str(), &mut ours.load_long, &mut bare.load_long),
+            ] {
+                if !ours.is_empty() {
+                    let row = Measurement::new(&format!("{called}: {what}{how}"), median_ms(ours), "ms");
+                    measurements.push(row.beside("codex-acp directly", median_ms(bare)).aim("1.1×"));
+                }
+            }
         };
-        row("new session to first token", &mut ours.first, &mut bare.first);
-        row("an answer of 2,000 words, sent to ended", &mut ours.stream, &mut bare.stream);
-        row("load of a session with one such answer", &mut ours.load, &mut bare.load);
-        row(&format!("load of one with {N_ANSWERS} such answers"), &mut ours.load_long, &mut bare.load_long);
+        rows(&mut ours, "");
+        if is_kept_warm {
+            rows(&mut warm(runtime, place, &program, n_rounds)?, ", warm");
+        }
     }
     Ok(measurements)
+}
+
+/// Measures what a person finds whose project is open: the agent has been started.
+fn warm(
+    runtime: &tokio::runtime::Runtime,
+    place: &Place,
+    program: &Path,
+    n_rounds: usize,
+) -> anyhow::Result<Times> {
+    let server = place.server(1, program)?;
+    let mut unused = Times::default();
+    let short = runtime.block_on(talk_through_us(&server, 1, &mut unused))?;
+    let long = runtime.block_on(talk_through_us(&server, N_ANSWERS, &mut unused))?;
+    let mut ours = Times::default();
+    let warming = || runtime.block_on(async { tokio::time::sleep(WARMING).await });
+    for _ in 0..n_rounds {
+        warming();
+        ours.load.push(load_through_us(&server, &short)?);
+        warming();
+        ours.load_long.push(load_through_us(&server, &long)?);
+        warming();
+        runtime.block_on(talk_through_us(&server, 0, &mut ours))?;
+    }
+    Ok(ours)
 }
 
 /// Measures both ways in turns.

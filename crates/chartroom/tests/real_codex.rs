@@ -9,7 +9,7 @@ mod story;
 
 use expect_test::expect;
 use serde_json::json;
-use story::{Place, Server, SleepingTool, lives};
+use story::{Place, Server, SleepingTool, lives, until_gone};
 
 const FULL_ACCESS: Option<&str> = Some("full-access");
 
@@ -393,4 +393,41 @@ async fn kill_and_server_exit_leave_no_process_of_the_agents_tree() {
     assert!(agents.contains(&pids[1]), "{agents:?}");
     server.stop().await;
     assert_eq!(agents.into_iter().filter(|pid| lives(*pid)).collect::<Vec<_>>(), [0; 0]);
+}
+
+/// The processes of Codex below a server.
+fn agents(server: &Server) -> Vec<u32> {
+    let is_agent = |pid: &u32| {
+        let file = std::fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+        file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("codex-acp"))
+    };
+    server.descendants().into_iter().filter(is_agent).collect()
+}
+
+#[tokio::test]
+async fn a_session_is_loaded_by_the_agent_that_was_started_ahead() {
+    let place = Place::new().await;
+    let server = Server::start_warm(&place, 1).await;
+    let mut browser = server.create("codex", FULL_ACCESS).await;
+    browser.send(&server, "[[say:hello]]").await;
+    browser.until_idle().await;
+    server.post(&browser.path("kill"), json!({})).await;
+    // It has ended, and its successor in the pool has started.
+    let ahead = loop {
+        if let [ahead] = agents(&server)[..] {
+            break ahead;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    };
+    browser.post(&server, "load", json!({})).await;
+    browser.until_idle().await;
+    browser.send(&server, "[[say:again]]").await;
+    browser.until_idle().await;
+    let last = place.api.requests().pop().unwrap().body.to_string();
+    assert!(last.contains("[[say:hello]]"), "the model sees what was said before: {last}");
+    assert!(lives(ahead));
+    server.post(&browser.path("kill"), json!({})).await;
+    // It was the session's own.
+    until_gone(&[ahead]).await;
+    server.stop().await;
 }

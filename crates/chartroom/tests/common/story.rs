@@ -70,6 +70,7 @@ CLAUDE_CODE_MAX_RETRIES = "2"
 IS_SANDBOX = "1"
 [agents.codex]
 command = "{codex}"
+warmProcesses = {n_warm}
 [agents.codex.env]
 CODEX_HOME = "{home}/.codex"
 MOCK_API_KEY = "dummy"

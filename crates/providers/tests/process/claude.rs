@@ -14,7 +14,7 @@ use chartroom_testkit::fakes;
 use chartroom_testkit::project::Project;
 use futures_util::StreamExt;
 
-use crate::stage::{Stage, lives, message, send, timeouts, until};
+use crate::stage::{Stage, lives, message, pids_of, send, timeouts, until};
 
 fn provider(stage: &Stage, variables: &[(&str, &str)]) -> ClaudeProvider {
     let command = stage.command(fakes::claude(), variables);
@@ -450,15 +450,6 @@ async fn a_warm_process_is_handed_out_once() {
     assert_eq!(ids.len(), 3, "a process was used for two conversations");
 }
 
-/// The fake agents that run in this project.
-fn agents_of(stage: &Stage) -> usize {
-    let of_this_project = |entry: &std::fs::DirEntry| {
-        let link = |name: &str| std::fs::read_link(entry.path().join(name)).unwrap_or_default();
-        link("cwd") == stage.project.root() && link("exe").ends_with("fake-claude")
-    };
-    std::fs::read_dir("/proc").expect("this is Linux").flatten().filter(of_this_project).count()
-}
-
 #[tokio::test]
 async fn a_warm_process_that_nobody_takes_is_let_go() {
     let stage = Stage::new();
@@ -475,7 +466,7 @@ async fn a_warm_process_that_nobody_takes_is_let_go() {
     // The pool tells nobody what it does.
     for n_wanted in [1, 0] {
         let came = async {
-            while agents_of(&stage) != n_wanted {
+            while pids_of(&stage, "fake-claude").len() != n_wanted {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };

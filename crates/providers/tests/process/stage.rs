@@ -226,6 +226,16 @@ pub(crate) fn lives(pid: u32) -> bool {
     !matches!(state, None | Some('Z') | Some('X'))
 }
 
+/// The processes that run this program in the project.
+pub(crate) fn pids_of(stage: &Stage, program: &str) -> Vec<u32> {
+    let of_this_project = |entry: &std::fs::DirEntry| {
+        let link = |name: &str| std::fs::read_link(entry.path().join(name)).unwrap_or_default();
+        link("cwd") == stage.project.root() && link("exe").ends_with(program)
+    };
+    let processes = std::fs::read_dir("/proc").expect("this is Linux").flatten().filter(of_this_project);
+    processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
 /// A tool that tells its process id over loopback and then sleeps for longer than any test.
 pub(crate) struct SleepingTool {
     pub(crate) prompt: String,

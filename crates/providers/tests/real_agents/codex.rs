@@ -1,6 +1,7 @@
 //! Codex over codex-acp.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use chartroom_protocol::ids::QuestionId;
 use chartroom_protocol::session::{AnswerParams, Decision};
@@ -11,7 +12,7 @@ use chartroom_testkit::tools;
 use futures_util::StreamExt;
 use serde_json::json;
 
-use crate::stage::{Stage, lives, pid_of_tool, send, until, until_said};
+use crate::stage::{Stage, lives, pid_of_tool, pids_of, send, until, until_said};
 
 fn provider(stage: &Stage, api: &ModelApi) -> AcpProvider {
     provider_of(stage, api, tools::codex_acp(), &[])
@@ -40,7 +41,8 @@ enabled = false
         ),
     );
     let command = stage.command(program, &[&[("MOCK_API_KEY", "dummy")], variables].concat());
-    AcpProvider::new(stage.gate.clone(), AcpConfig { command, ..AcpConfig::codex() })
+    let config = AcpConfig { command, warm_processes: Some(1), ..AcpConfig::codex() };
+    AcpProvider::new(stage.gate.clone(), config)
 }
 
 async fn answer(session: &ProviderSession, asked: &[String], decision: Decision) {
@@ -95,6 +97,35 @@ async fn text_thinking_tools_and_the_way_back_to_an_old_session() {
     send(&session, "t6", "[[say:back again]]").await;
     assert_eq!(until(&mut session, "ended").await[1..], ["message \"back again\"", "ended Completed"]);
     session.handle.kill().await;
+}
+
+#[tokio::test]
+async fn a_session_is_loaded_by_the_process_that_was_started_for_its_project() {
+    let (stage, api) = (Stage::new(), ModelApi::start().await);
+    let first = provider(&stage, &api);
+    let mut session = first.create_session(stage.create()).await.expect("codex starts");
+    send(&session, "t1", "[[say:hello there]]").await;
+    until(&mut session, "ended").await;
+    let id = session.session_id.clone();
+    session.handle.kill().await;
+    drop(first);
+
+    let provider = provider(&stage, &api);
+    provider.project_opened(stage.project.root());
+    let limit = tokio::time::Instant::now() + Duration::from_secs(60);
+    while pids_of(&stage, "codex-acp").is_empty() {
+        assert!(tokio::time::Instant::now() < limit, "none was started ahead");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let ahead = pids_of(&stage, "codex-acp")[0];
+    let mut session = provider.load_session(&id, stage.load()).await.expect("the session is there");
+    let history = std::mem::replace(&mut session.history, History::empty());
+    assert_eq!(history.items.count().await, 2);
+    send(&session, "t2", "[[say:back again]]").await;
+    assert_eq!(until(&mut session, "ended").await[1..], ["message \"back again\"", "ended Completed"]);
+    assert!(lives(ahead));
+    session.handle.kill().await;
+    assert!(!lives(ahead), "the session ran in another process");
 }
 
 /// As `npm install -g` leaves it: a script for Node, which is not on this PATH.

@@ -62,8 +62,13 @@ async fn no_agent_starts_untrusted_and_no_vector_fires_but_all_are_live_when_tru
     let providers: [Box<dyn Provider>; 3] = [
         Box::new(ClaudeProvider::new(gate.clone(), config(claude))),
         Box::new(ClaudeProvider::new(gate.clone(), config(installed.clone()))),
-        Box::new(AcpProvider::new(gate.clone(), AcpConfig { command: codex, ..AcpConfig::codex() })),
+        Box::new(AcpProvider::new(
+            gate.clone(),
+            AcpConfig { command: codex, warm_processes: Some(1), ..AcpConfig::codex() },
+        )),
     ];
+    // Where Codex was used before, it would be started ahead.
+    std::fs::create_dir_all(home.path().join(".codex/sessions")).expect("a folder can be made");
     for provider in &providers {
         provider.project_opened(root.as_path());
         let error = provider.create_session(create(root.as_path())).await.err().expect("nobody trusts it");
