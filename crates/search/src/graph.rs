@@ -18,6 +18,7 @@ mod overrides;
 mod parts;
 pub(crate) mod project;
 pub(crate) mod resolve;
+mod results;
 mod traverse;
 mod types;
 

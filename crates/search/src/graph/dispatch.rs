@@ -2,10 +2,12 @@
 
 use std::rc::Rc;
 
-use super::lookup::Lookup;
+use super::Binding;
+use super::lookup::{File, Lookup};
 use super::names::{is_type, last, scope};
 use super::overrides::{MOST_OVERRIDES, is_one_of_many};
 use super::project::Family;
+use super::results::{Given, same_results};
 use super::types::parts_of;
 use crate::store::Symbol;
 use crate::symbols::SymbolKind;
@@ -52,14 +54,21 @@ impl Lookup<'_> {
         found
     }
 
-    /// Says whether a type has all methods of an interface, by their names and how many things they take.
+    /// Says whether a type has all methods of an interface, by their names, how many things they take and what they give.
     fn meets(&self, of: &Symbol, interface: &Symbol) -> bool {
         let wanted = self.wanted_by(interface, 0);
         !wanted.is_empty()
             && wanted.iter().all(|method| {
                 let has = self.members(of, last(&method.qualified_name), 1);
-                has.iter().any(|has| same_count(&has.label, &method.label))
+                has.iter().any(|has| same_count(&has.label, &method.label) && self.give_the_same(has, method))
             })
+    }
+
+    fn give_the_same(&self, left: &Symbol, right: &Symbol) -> bool {
+        let (Some(of_left), Some(of_right)) = (self.file(&left.rel_path), self.file(&right.rel_path)) else {
+            return true;
+        };
+        same_results(&given(&of_left, left), &given(&of_right, right))
     }
 
     /// The methods of an interface, with those of the interfaces in it that are known.
@@ -77,6 +86,17 @@ impl Lookup<'_> {
             }
         }
         wanted
+    }
+}
+
+/// What a method says that it gives; nothing when it gives nothing.
+fn given<'a>(file: &'a File, method: &Symbol) -> Given<'a> {
+    let place = file.place_of(method);
+    let is_its = |binding: &&Binding| binding.scope == place && binding.name == Binding::RETURNED;
+    let binding = file.facts.bindings.iter().find(is_its);
+    Given {
+        text: binding.map(|binding| binding.value.as_str()).unwrap_or_default(),
+        package: file.facts.package.as_deref().unwrap_or_default(),
     }
 }
 

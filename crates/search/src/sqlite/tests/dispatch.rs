@@ -49,6 +49,32 @@ fn a_call_of_a_method_of_go_is_listed_for_the_interfaces_that_its_type_meets() {
     );
 }
 
+const FILES: &[(&str, &str)] = &[
+    ("go.mod", "module example.com/files\n\ngo 1.22\n"),
+    (
+        "fs/fs.go",
+        "package fs\n\nimport \"net/http\"\n\ntype File interface{ Close() error }\n\ntype Fs interface {\n\tOpen(name string) (File, error)\n}\n\ntype Mem struct{}\n\nfunc (m *Mem) Open(name string) (f File, err error) { return nil, nil }\n\ntype Http struct{}\n\nfunc (h Http) Open(name string) (http.File, error) { return nil, nil }\n",
+    ),
+    (
+        "use/use.go",
+        "package use\n\nimport \"example.com/files/fs\"\n\ntype Own struct{}\n\nfunc (o Own) Open(name string) (fs.File, error) { return nil, nil }\n\nfunc Read(from fs.Fs) {\n\tfrom.Open(\"a\")\n}\n",
+    ),
+];
+
+#[test]
+fn a_method_of_go_that_gives_something_else_meets_no_interface() {
+    let read = || {
+        expect![[r#"
+            Read in use/use.go at use/use.go:10 dynamic sure
+        "#]]
+    };
+    check(FILES, "fs/fs.go", "Mem.Open", Direction::Callers, read());
+    // The same type, seen from another package.
+    check(FILES, "use/use.go", "Own.Open", Direction::Callers, read());
+    // A file of `net/http` is another type of the same name.
+    check(FILES, "fs/fs.go", "Http.Open", Direction::Callers, expect![""]);
+}
+
 const SHAPES: &[(&str, &str)] = &[
     (
         "src/core.ts",
