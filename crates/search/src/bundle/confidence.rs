@@ -8,7 +8,7 @@ use chartroom_protocol::index::{BundleFile, SearchConfidence};
 use super::stem;
 
 /// From this lead on an answer is as sure as that. Chosen with the bins of both halves of the development set in view; on the check half the
-/// first file is right in 90 of 100 answers of the first, in 38 to 62 of the second, in 42 of those below (docs/search-quality.md).
+/// first file is right in 87 of 100 answers of the first, in 38 to 65 of the second, in 39 of those below (docs/search-quality.md).
 const FROM_LEAD: &[(f64, SearchConfidence)] =
     &[(0.30, SearchConfidence::High), (0.03, SearchConfidence::Medium)];
 /// From this share of the query's words on an answer is as sure as that: for names, which are not ranked by file.
