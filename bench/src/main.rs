@@ -31,6 +31,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("lsp", lsp::run),
     ("lsp-cold", lsp::cold::run),
     ("stream", stream::run),
+    ("messages", stream::messages::run),
     ("history", history::run),
     ("hostile", hostile::run),
     ("records", records::run),

@@ -14,6 +14,7 @@
 //! words are left out.
 
 pub(crate) mod agent;
+pub(crate) mod messages;
 pub(crate) mod relay;
 mod window;
 

@@ -272,6 +272,8 @@ async fn a_tree_in_which_nothing_changed_is_recorded_without_git() {
     let stores = story.server.data().join("checkpoints");
     let store = std::fs::read_dir(stores).unwrap().next().unwrap().unwrap().path();
     let n_records = || std::fs::read_to_string(store.join("records.jsonl")).unwrap().lines().count();
+    // Of a folder: when a name in it last came or went.
+    let last_name = || store.metadata().unwrap().modified().unwrap();
 
     // git cannot say anything about our repository now. What changed a moment ago it must be asked about once more.
     let (head, away) = (store.join("git/HEAD"), store.join("git/away"));
@@ -279,15 +281,29 @@ async fn a_tree_in_which_nothing_changed_is_recorded_without_git() {
     for _ in 0..200 {
         story.turn("nothing", |_| {}).await;
         std::fs::rename(&head, &away).unwrap();
-        let before = n_records();
+        let (before, name_before) = (n_records(), last_name());
         story.turn("nothing", |_| {}).await;
         without_git = n_records() - before;
         std::fs::rename(&away, &head).unwrap();
         if without_git > 0 {
+            assert_eq!(
+                last_name(),
+                name_before,
+                "two lines were added to the list, and no file came or went"
+            );
             break;
         }
     }
     assert_eq!(without_git, 2, "the records before and after a turn");
+
+    // Nor is a list thinned out with git that holds one state alone.
+    let line =
+        std::fs::read_to_string(store.join("records.jsonl")).unwrap().lines().last().unwrap().to_owned();
+    std::fs::write(store.join("records.jsonl"), format!("{line}\n").repeat(640)).unwrap();
+    std::fs::rename(&head, &away).unwrap();
+    story.turn("nothing", |_| {}).await;
+    assert_eq!(n_records(), 501, "500 are kept, and the last one came after that");
+    std::fs::rename(&away, &head).unwrap();
 
     // What is written is found all the same.
     let last = story.turn("last", |story| story.write("a.txt", "two\n")).await;

@@ -37,7 +37,6 @@ const SETTINGS: &[&str] = &[
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
     gate: SpawnGate,
-    program: PathBuf,
     /// Holds our repository, our index and our lock.
     pub(crate) store: CanonicalRoot,
     pub(crate) place: Place,
@@ -52,9 +51,8 @@ pub(crate) struct Question<'a> {
 }
 
 impl Git {
-    pub(crate) fn new(gate: &SpawnGate, store: CanonicalRoot, place: Place) -> Result<Self, CheckpointError> {
-        let program = gate.resolve_program(&place.folder, &ProgramQuery::on_path("git"))?.path;
-        Ok(Self { gate: gate.clone(), program, store, place })
+    pub(crate) fn new(gate: &SpawnGate, store: CanonicalRoot, place: Place) -> Self {
+        Self { gate: gate.clone(), store, place }
     }
 
     pub(crate) fn git_dir(&self) -> PathBuf {
@@ -80,7 +78,9 @@ impl Git {
     pub(crate) async fn run(&self, question: Question<'_>) -> Result<Vec<u8>, CheckpointError> {
         let Question { arguments, input, index } = question;
         let command = arguments.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut request = SpawnRequest::new(&self.store, ChildKind::Records, &self.program);
+        // Looked for each time: most records need no git, and whether the folder is trusted may have changed.
+        let program = self.gate.resolve_program(&self.place.folder, &ProgramQuery::on_path("git"))?.path;
+        let mut request = SpawnRequest::new(&self.store, ChildKind::Records, &program);
         request.args.extend(["--no-pager".into(), "--literal-pathspecs".into()]);
         for setting in SETTINGS {
             request.args.extend(["-c".into(), setting.into()]);

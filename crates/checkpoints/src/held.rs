@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::restore::{clear_away, remove_stray};
 use crate::{CheckpointError, io};
 
-/// There while somebody has the lock: found by the next one, it tells of a death, or of an act that was broken off.
+/// There while somebody who has the lock may leave something half done: found by the next one, it tells of a death, or of
+/// an act that was broken off.
 const MARK: &str = "held";
 
 /// The lock. Others wait until it is dropped.
 pub(crate) struct Held {
     store: PathBuf,
+    is_marked: bool,
     /// The system gives the lock back with it.
     _lock: File,
 }
@@ -26,22 +28,34 @@ impl Held {
             .open(store.join("lock"))
             .map_err(io("opening the lock"))?;
         lock.lock().map_err(io("waiting for the lock"))?;
-        if store.join(MARK).exists() {
+        let is_marked = store.join(MARK).exists();
+        if is_marked {
             clear_away(&store);
             for name in ["index.lock", "restore-index", "restore-index.lock"] {
                 remove_stray(&store.join(name));
             }
             remove_locks(&store.join("git"));
-        } else if let Err(error) = File::create(store.join(MARK)) {
+        }
+        Ok(Self { store, is_marked, _lock: lock })
+    }
+
+    /// Has the next one clear away what is left if this one dies. For whoever does more than to add lines to the list: a file
+    /// that comes and goes for every turn would cost more than the rest of its record.
+    pub(crate) fn mark(&mut self) {
+        if std::mem::replace(&mut self.is_marked, true) {
+            return;
+        }
+        if let Err(error) = File::create(self.store.join(MARK)) {
             // On a full disk: nothing will be recorded, and nothing half.
             tracing::debug!("the lock has no mark: {error}");
         }
-        Ok(Self { store, _lock: lock })
     }
 
     /// Gives it back, with nothing left to clear away.
     pub(crate) fn done(self) {
-        remove_stray(&self.store.join(MARK));
+        if self.is_marked {
+            remove_stray(&self.store.join(MARK));
+        }
     }
 }
 
@@ -71,12 +85,21 @@ mod tests {
             [references.join("1234.lock"), store.join("git/packed-refs.lock"), store.join("index.lock")];
         let leave = || left.iter().for_each(|path| std::fs::write(path, "").unwrap());
         let are_there = || left.each_ref().map(|path| path.exists());
-        Held::wait_for(store.to_path_buf()).unwrap().done();
+        let marked = || {
+            let mut held = Held::wait_for(store.to_path_buf()).unwrap();
+            held.mark();
+            held
+        };
+        marked().done();
         leave();
-        Held::wait_for(store.to_path_buf()).unwrap().done();
+        marked().done();
         assert_eq!(are_there(), [true; 3], "nobody died: they may be somebody's");
-        // One that was killed, or dropped half way.
+        // One that leaves nothing half done may die.
         drop(Held::wait_for(store.to_path_buf()).unwrap());
+        marked().done();
+        assert_eq!(are_there(), [true; 3], "nothing was begun");
+        // One that was killed, or dropped half way.
+        drop(marked());
         assert_eq!(are_there(), [true; 3], "what is there when it begins is not its own");
         Held::wait_for(store.to_path_buf()).unwrap().done();
         assert_eq!(are_there(), [false; 3]);

@@ -19,7 +19,7 @@ const MAX_BRANCHES: usize = 2_000;
 const MAX_HOPS: usize = 8;
 
 /// A folder, and the repository that it is in.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The folder that is recorded.
     pub folder: CanonicalRoot,
@@ -27,7 +27,7 @@ pub struct Place {
 }
 
 /// The user's repository, which is only read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Repository {
     /// Where its working tree begins; ignore rules count from there.
     pub(crate) top: PathBuf,
@@ -61,7 +61,7 @@ impl Place {
 impl Repository {
     fn at(top: &Path) -> Option<Self> {
         let dot_git = top.join(".git");
-        let git_dir = if dot_git.is_dir() {
+        let git_dir = if dot_git.metadata().ok()?.is_dir() {
             dot_git
         } else {
             let pointer = read(&dot_git, MAX_POINTER)?;

@@ -3,9 +3,11 @@
 //! Records of one state share a commit: a record of a tree in which nothing changed is one line more.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::{File, Metadata};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -128,35 +130,109 @@ pub(crate) async fn commit(git: &Git, tree: &str) -> Result<String, CheckpointEr
     Ok(commit)
 }
 
-/// Adds a record to the list. Whoever calls holds the store's lock.
-pub(crate) fn add(
-    store: &Path,
-    commit: String,
-    left_out: Vec<LeftOut>,
-    words: Words,
-    at: u64,
-) -> Result<Checkpoint, CheckpointError> {
-    let name = blake3::hash(format!("{at} {commit}").as_bytes()).to_hex();
-    let line = Line { id: name.as_str()[..ID_LENGTH].to_owned(), at, commit, words, left_out };
-    append(&store.join(LIST), &line).map_err(io("writing the list of records"))?;
-    Ok(line.into())
+/// How the list ends, remembered by who wrote it last: it is read again when somebody else has written it since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct End {
+    inode: u64,
+    n_bytes: u64,
+    written: (i64, i64),
+    /// How many lines it has.
+    pub(crate) n_lines: usize,
+    /// When the newest record was made.
+    newest: Option<u64>,
+    /// A line that a kill cut off stays one by itself.
+    is_cut: bool,
 }
 
-fn append(list: &Path, line: &Line) -> std::io::Result<()> {
-    let mut file = File::options().create(true).read(true).append(true).open(list)?;
-    let mut text = Vec::new();
-    // A line that a kill cut off stays one by itself.
-    if file.seek(SeekFrom::End(0))? > 0 {
-        let mut last = [0];
-        file.seek(SeekFrom::End(-1))?;
-        file.read_exact(&mut last)?;
-        if last != *b"\n" {
+/// The list, open for more. Whoever opens it holds the store's lock.
+pub(crate) struct List {
+    file: File,
+    end: End,
+}
+
+impl List {
+    pub(crate) fn open(store: &Path, remembered: Option<End>) -> Result<Self, CheckpointError> {
+        let path = store.join(LIST);
+        let open = || {
+            let file = File::options().create(true).read(true).append(true).open(path)?;
+            let found = file.metadata()?;
+            let end = match remembered {
+                Some(end) if end.is_of(&found) => end,
+                Some(_) | None => End::read(&file, &found)?,
+            };
+            Ok(Self { file, end })
+        };
+        open().map_err(io("reading the list of records"))
+    }
+
+    pub(crate) fn end(&self) -> End {
+        self.end
+    }
+
+    /// Adds records of one tree, one for each of these words, with one write.
+    pub(crate) fn add(
+        &mut self,
+        commit: &str,
+        left_out: &[LeftOut],
+        words: Vec<Words>,
+    ) -> Result<Vec<Checkpoint>, CheckpointError> {
+        let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let first = u64::try_from(at).unwrap_or(u64::MAX).max(self.end.newest.map_or(0, |newest| newest + 1));
+        let lines = (first..).zip(words).map(|(at, words)| {
+            let name = blake3::hash(format!("{at} {commit}").as_bytes()).to_hex();
+            let id = name.as_str()[..ID_LENGTH].to_owned();
+            Line { id, at, commit: commit.to_owned(), words, left_out: left_out.to_vec() }
+        });
+        let lines: Vec<Line> = lines.collect();
+        self.append(&lines).map_err(io("writing the list of records"))?;
+        Ok(lines.into_iter().map(Checkpoint::from).collect())
+    }
+
+    fn append(&mut self, lines: &[Line]) -> std::io::Result<()> {
+        let mut text = if self.end.is_cut { b"\n".to_vec() } else { Vec::new() };
+        let n_more = lines.len() + text.len();
+        for line in lines {
+            serde_json::to_writer(&mut text, line)?;
             text.push(b'\n');
         }
+        self.file.write_all(&text)?;
+        let newest = lines.last().map(|line| line.at).or(self.end.newest);
+        let n_lines = self.end.n_lines + n_more;
+        self.end = End { n_lines, newest, is_cut: false, ..End::of(&self.file.metadata()?) };
+        Ok(())
     }
-    serde_json::to_writer(&mut text, line)?;
-    text.push(b'\n');
-    file.write_all(&text)
+}
+
+impl End {
+    /// The end of an empty list, of a file that looks so.
+    fn of(found: &Metadata) -> Self {
+        Self {
+            inode: found.ino(),
+            n_bytes: found.len(),
+            written: (found.mtime(), found.mtime_nsec()),
+            n_lines: 0,
+            newest: None,
+            is_cut: false,
+        }
+    }
+
+    fn is_of(&self, found: &Metadata) -> bool {
+        let Self { inode, n_bytes, written, .. } = Self::of(found);
+        (self.inode, self.n_bytes, self.written) == (inode, n_bytes, written)
+    }
+
+    fn read(mut file: &File, found: &Metadata) -> std::io::Result<Self> {
+        let mut text = Vec::new();
+        file.read_to_end(&mut text)?;
+        let mut lines = text.rsplit(|byte| *byte == b'\n');
+        let newest = lines.find_map(|line| serde_json::from_slice::<Line>(line).ok());
+        Ok(Self {
+            n_lines: text.iter().filter(|byte| **byte == b'\n').count(),
+            newest: newest.map(|line| line.at),
+            is_cut: text.last().is_some_and(|byte| *byte != b'\n'),
+            ..Self::of(found)
+        })
+    }
 }
 
 /// Returns all of them, the oldest first.
@@ -169,28 +245,6 @@ pub(crate) fn list(store: &Path) -> Result<Vec<Checkpoint>, CheckpointError> {
     // What a power cut has left of a line is passed over, whatever bytes it has.
     let read = |line| serde_json::from_slice::<Line>(line).ok().map(Checkpoint::from);
     Ok(text.split(|byte| *byte == b'\n').filter_map(read).collect())
-}
-
-/// Returns when the newest one was made, without reading the others.
-pub(crate) fn newest(store: &Path) -> Result<Option<u64>, CheckpointError> {
-    const END: u64 = 64 << 10;
-    let mut file = match File::open(store.join(LIST)) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io("reading the list of records")(error)),
-    };
-    let length = file.metadata().map_err(io("reading the list of records"))?.len();
-    let mut text = Vec::new();
-    file.seek(SeekFrom::Start(length.saturating_sub(END)))
-        .and_then(|_| file.read_to_end(&mut text))
-        .map_err(io("reading the list of records"))?;
-    let last =
-        text.split(|byte| *byte == b'\n').rev().find_map(|line| serde_json::from_slice::<Line>(line).ok());
-    match last {
-        Some(line) => Ok(Some(line.at)),
-        // A line that is longer than that.
-        None => Ok(list(store)?.last().map(|newest| newest.at)),
-    }
 }
 
 impl From<Line> for Checkpoint {
@@ -207,34 +261,24 @@ impl From<Checkpoint> for Line {
     }
 }
 
-/// Tells whether a list may have more records than are kept. Asked after each turn: most lists are known by their length,
-/// and the lines of the others are counted and not read.
-fn may_be_too_long(list: &Path) -> bool {
-    // A line has more bytes than these.
-    const LINE: u64 = 100;
-    let most = KEPT + SLACK;
-    if list.metadata().map_or(0, |found| found.len()) < LINE * most as u64 {
-        return false;
-    }
-    let text = std::fs::read(list).unwrap_or_default();
-    text.iter().filter(|byte| **byte == b'\n').count() > most
+/// Tells whether a list may have more records than are kept.
+pub(crate) fn may_be_too_long(end: &End) -> bool {
+    end.n_lines > KEPT + SLACK
 }
 
 /// Forgets the oldest that nobody gave a name, and what only they held.
 pub(crate) async fn thin(git: &Git) -> Result<(), CheckpointError> {
-    if !may_be_too_long(&git.store.as_path().join(LIST)) {
-        return Ok(());
-    }
     let all = list(git.store.as_path())?;
     let n_nameless = all.iter().filter(|checkpoint| checkpoint.words.label.is_none()).count();
     if n_nameless <= KEPT + SLACK {
         return Ok(());
     }
     let mut n_going = n_nameless - KEPT;
-    let mut kept = Vec::new();
+    let (mut kept, mut dropped) = (Vec::new(), BTreeSet::new());
     for checkpoint in all {
         if n_going > 0 && checkpoint.words.label.is_none() {
             n_going -= 1;
+            dropped.insert(checkpoint.commit);
         } else {
             kept.push(checkpoint);
         }
@@ -242,6 +286,10 @@ pub(crate) async fn thin(git: &Git) -> Result<(), CheckpointError> {
     let held: BTreeSet<String> = kept.iter().map(|checkpoint| checkpoint.commit.clone()).collect();
     // The list first: a record whose commit is gone would be a promise that is not kept.
     rewrite(git.store.as_path(), kept).map_err(io("writing the list of records anew"))?;
+    if dropped.is_subset(&held) {
+        // Nothing changed in all those turns: git has nothing to forget, and is started four times for it otherwise.
+        return Ok(());
+    }
     // With what a death between the commit and its line, or in an earlier thinning, has left.
     let references = git.ask(&["for-each-ref", "--format=%(objectname)", REFERENCES]).await?;
     let references = String::from_utf8_lossy(&references).into_owned();
@@ -287,20 +335,49 @@ pub(crate) fn find(checkpoints: Vec<Checkpoint>, id: &str) -> Result<Option<Chec
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn check(n_lines: usize, bytes_of_a_line: usize, expected: bool) {
+    fn words(turn: &str) -> Words {
+        Words { turn: Some(turn.to_owned()), ..Words::default() }
+    }
+
+    #[test]
+    fn a_list_that_only_one_writes_is_read_once_and_anothers_lines_are_found() {
         let folder = tempfile::tempdir().unwrap();
-        let list = folder.path().join(LIST);
-        let line = format!("{}\n", "x".repeat(bytes_of_a_line));
-        std::fs::write(&list, line.repeat(n_lines)).unwrap();
-        assert_eq!(may_be_too_long(&list), expected, "{n_lines} lines of {bytes_of_a_line} bytes");
+        let store = folder.path();
+        let add = |remembered, turn: &str| {
+            let mut list = List::open(store, remembered).unwrap();
+            let is_remembered = remembered == Some(list.end());
+            let made = list.add("c", &[], vec![words(turn), words(turn)]).unwrap();
+            assert!(made[0].at < made[1].at);
+            (list.end(), is_remembered)
+        };
+        let (first, _) = add(None, "1");
+        let (second, is_remembered) = add(Some(first), "2");
+        assert!(is_remembered);
+        let (third, is_remembered) = add(Some(first), "3");
+        assert!(!is_remembered, "the second one's lines are there, too");
+        assert_eq!([first, second, third].map(|end| end.n_lines), [2, 4, 6]);
+        assert!([first, second, third].is_sorted_by_key(|end| end.newest));
+        // A kill cut a line off.
+        let path = store.join(LIST);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+        let (fourth, _) = add(Some(third), "4");
+        assert_eq!(fourth.n_lines, 8);
+        let turns: Vec<_> = list(store).unwrap().into_iter().map(|made| made.words.turn.unwrap()).collect();
+        assert_eq!(turns, ["1", "1", "2", "2", "3", "4", "4"]);
+        assert!(list(store).unwrap().is_sorted_by_key(|made| made.at));
     }
 
     #[test]
     fn a_list_is_too_long_by_its_records_and_not_by_its_bytes() {
-        check(1, 200_000, false);
-        check(KEPT + SLACK, 270, false);
-        check(KEPT + SLACK + 1, 270, true);
-        assert!(!may_be_too_long(Path::new("/no/such/list")));
+        let folder = tempfile::tempdir().unwrap();
+        let is_too_long = || may_be_too_long(&List::open(folder.path(), None).unwrap().end());
+        for (n_lines, bytes_of_a_line, expected) in
+            [(1, 200_000, false), (KEPT + SLACK, 270, false), (KEPT + SLACK + 1, 270, true), (0, 0, false)]
+        {
+            let line = format!("{}\n", "x".repeat(bytes_of_a_line));
+            std::fs::write(folder.path().join(LIST), line.repeat(n_lines)).unwrap();
+            assert_eq!(is_too_long(), expected, "{n_lines} lines of {bytes_of_a_line} bytes");
+        }
     }
 }

@@ -3,7 +3,8 @@
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use chartroom_protocol::changes::{Changes, Restored};
 use chartroom_workspace::gate::CHECKPOINTS;
@@ -14,14 +15,16 @@ use crate::changes::{self, Detail, Differing};
 use crate::git::{Git, version_of};
 use crate::held::Held;
 use crate::place::Place;
-use crate::record::{self, Checkpoint, Kind, Words};
+use crate::record::{self, Checkpoint, End, Kind, List, Words};
 use crate::restore::{self, Act, Wanted};
-use crate::sight::Sight;
-use crate::snapshot::{self, Snapshot};
+use crate::sight::{Glance, Sight};
+use crate::snapshot::{self, LeftOut, Snapshot};
 use crate::{CheckpointError, OLDEST_GIT, io};
 
 /// Holds against whatever a `.gitattributes` says: every file is kept byte for byte, and no filter runs.
 const ATTRIBUTES: &str = "* -text !eol -filter -ident !working-tree-encoding !diff !merge\n";
+/// There when our repository is whole.
+const MADE: &str = "made";
 /// The tree that was recorded or made last: what differs from it, somebody else did.
 const KNOWN: &str = "known";
 /// Keeps that tree where no record holds it.
@@ -35,6 +38,16 @@ pub struct Records {
     pub(crate) git: Git,
     /// What the tree looked like at the last record, where somebody keeps that.
     sight: Option<Sight>,
+    /// How the list of records ended when this one wrote it.
+    end: Arc<Mutex<Option<End>>>,
+}
+
+/// What a look at the files found before anything is recorded.
+enum Seen {
+    /// They are what the newest snapshot is of.
+    Same,
+    /// They may have changed; what was seen is remembered with the next snapshot, where somebody does.
+    Changed(Option<Glance>),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -57,8 +70,8 @@ impl Records {
             what: "opening it".to_owned(),
             error: std::io::Error::other(error),
         })?;
-        let store = Self { git: Git::new(gate, root, place)?, sight: None };
-        let made = store.git.git_dir().join("made");
+        let store = Self { git: Git::new(gate, root, place), sight: None, end: Arc::default() };
+        let made = store.git.git_dir().join(MADE);
         if !made.exists() {
             let lock = store.lock().await?;
             // Another process may have made it while this one waited.
@@ -96,6 +109,12 @@ impl Records {
         self
     }
 
+    /// Whether these are still the records of a folder: a repository may have been made around it since, and the data folder
+    /// may have been emptied.
+    pub fn are_of(&self, folder: &CanonicalRoot) -> bool {
+        self.git.place == Place::around(folder) && self.git.git_dir().join(MADE).exists()
+    }
+
     /// The folder that is recorded, and the repository around it.
     pub fn place(&self) -> &Place {
         &self.git.place
@@ -131,13 +150,27 @@ impl Records {
         std::fs::write(self.git.store.as_path().join("place.json"), text)
             .map_err(io("writing whose it is"))?;
         // Last: a death before it begins anew.
-        std::fs::write(self.git.git_dir().join("made"), "").map_err(io("marking it as made"))
+        std::fs::write(self.git.git_dir().join(MADE), "").map_err(io("marking it as made"))
     }
 
     /// One at a time, across processes, until it is dropped.
     async fn lock(&self) -> Result<Held, CheckpointError> {
         let store = self.git.store.as_path().to_path_buf();
-        let waited = tokio::task::spawn_blocking(move || Held::wait_for(store)).await;
+        let wait = move || {
+            let mut held = Held::wait_for(store)?;
+            held.mark();
+            Ok(held)
+        };
+        let waited = tokio::task::spawn_blocking(wait).await;
+        waited.unwrap_or_else(|lost| Err(io("waiting for the lock")(std::io::Error::other(lost))))
+    }
+
+    /// The same and a look at the files, on one thread. The lock has no mark.
+    async fn lock_and_look(&self) -> Result<(Held, Seen), CheckpointError> {
+        let store = self.git.store.as_path().to_path_buf();
+        let (sight, place) = (self.sight.clone(), self.git.place.clone());
+        let wait = move || Ok((Held::wait_for(store)?, seen(sight.as_ref(), &place)));
+        let waited = tokio::task::spawn_blocking(wait).await;
         waited.unwrap_or_else(|lost| Err(io("waiting for the lock")(std::io::Error::other(lost))))
     }
 
@@ -154,16 +187,20 @@ impl Records {
 
     /// The tree as it is now. Whoever calls holds the lock.
     pub(crate) async fn now(&self) -> Result<Snapshot, CheckpointError> {
-        let glance = match &self.sight {
-            Some(sight) => sight.glance(&self.git).await,
-            None => None,
+        let (sight, place) = (self.sight.clone(), self.git.place.clone());
+        let looked = tokio::task::spawn_blocking(move || seen(sight.as_ref(), &place)).await;
+        self.taken(looked.unwrap_or(Seen::Changed(None))).await
+    }
+
+    /// The tree of which that was seen. Whoever calls holds the lock.
+    async fn taken(&self, seen: Seen) -> Result<Snapshot, CheckpointError> {
+        let glance = match seen {
+            Seen::Same => match snapshot::newest(&self.git) {
+                Some(newest) => return Ok(newest),
+                None => None,
+            },
+            Seen::Changed(glance) => glance,
         };
-        if self.sight.is_some()
-            && glance.is_none()
-            && let Some(newest) = snapshot::newest(&self.git)
-        {
-            return Ok(newest);
-        }
         self.copy_excludes()?;
         let snapshot = snapshot::take(&self.git).await?;
         if let (Some(sight), Some(glance)) = (&self.sight, glance) {
@@ -184,11 +221,32 @@ impl Records {
         &self,
         words: impl FnOnce() -> Vec<Words>,
     ) -> Result<Vec<Checkpoint>, CheckpointError> {
-        let lock = self.lock().await?;
-        let made = self.keep(words).await?;
-        record::thin(&self.git).await?;
+        let (mut lock, seen) = self.lock_and_look().await?;
+        let made = match self.newest_known(&seen) {
+            // A line that a death cuts off leaves nothing to clear away.
+            Some((commit, left_out)) => self.add(&commit, &left_out, words)?,
+            None => {
+                lock.mark();
+                let now = self.taken(seen).await?;
+                self.keep(now, words).await?
+            }
+        };
+        if self.ended().is_some_and(|end| record::may_be_too_long(&end)) {
+            lock.mark();
+            record::thin(&self.git).await?;
+        }
         lock.done();
         Ok(made)
+    }
+
+    /// The commit of the tree, and what is not in it, if nothing has changed since the newest record and nothing but the list
+    /// would be written for another.
+    fn newest_known(&self, seen: &Seen) -> Option<(String, Vec<LeftOut>)> {
+        let newest = match seen {
+            Seen::Same => snapshot::newest(&self.git).filter(|newest| self.knows(&newest.tree))?,
+            Seen::Changed(_) => return None,
+        };
+        newest.commit.map(|commit| (commit, newest.left_out))
     }
 
     /// Looks at each file, so that the next record costs less.
@@ -196,8 +254,11 @@ impl Records {
         self.locked_now().await.map(drop)
     }
 
-    async fn keep(&self, words: impl FnOnce() -> Vec<Words>) -> Result<Vec<Checkpoint>, CheckpointError> {
-        let mut snapshot = self.now().await?;
+    async fn keep(
+        &self,
+        mut snapshot: Snapshot,
+        words: impl FnOnce() -> Vec<Words>,
+    ) -> Result<Vec<Checkpoint>, CheckpointError> {
         let commit = match &snapshot.commit {
             Some(commit) => commit.clone(),
             None => {
@@ -214,17 +275,28 @@ impl Records {
                 commit
             }
         };
-        let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        let newest = record::newest(self.store())?.map_or(0, |newest| newest + 1);
-        let first = u64::try_from(at).unwrap_or(u64::MAX).max(newest);
-        let made = (first..).zip(words()).map(|(at, words)| {
-            record::add(self.store(), commit.clone(), snapshot.left_out.clone(), words, at)
-        });
-        let made: Vec<Checkpoint> = made.collect::<Result<_, _>>()?;
+        let made = self.add(&commit, &snapshot.left_out, words)?;
         if made.iter().any(|made| made.words.kind.is_known()) {
             self.know(&snapshot.tree)?;
         }
         Ok(made)
+    }
+
+    /// Adds records of a tree that is kept. Whoever calls holds the lock.
+    fn add(
+        &self,
+        commit: &str,
+        left_out: &[LeftOut],
+        words: impl FnOnce() -> Vec<Words>,
+    ) -> Result<Vec<Checkpoint>, CheckpointError> {
+        let mut list = List::open(self.store(), self.ended())?;
+        let made = list.add(commit, left_out, words())?;
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(list.end());
+        Ok(made)
+    }
+
+    fn ended(&self) -> Option<End> {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn store(&self) -> &Path {
@@ -233,11 +305,14 @@ impl Records {
 
     /// Remembers which tree was recorded or made last.
     fn know(&self, tree: &str) -> Result<(), CheckpointError> {
-        let file = self.store().join(KNOWN);
-        if std::fs::read(&file).ok().as_deref() == Some(tree.as_bytes()) {
+        if self.knows(tree) {
             return Ok(());
         }
-        record::replace(&file, tree.as_bytes()).map_err(io("noting which state is known"))
+        record::replace(&self.store().join(KNOWN), tree.as_bytes()).map_err(io("noting which state is known"))
+    }
+
+    fn knows(&self, tree: &str) -> bool {
+        std::fs::read(self.store().join(KNOWN)).is_ok_and(|known| known == tree.as_bytes())
     }
 
     /// Returns the records, the oldest first; those of one session, if one is named.
@@ -362,7 +437,8 @@ impl Records {
             lock.done();
             return Ok(act.promise(plan));
         }
-        let made = self.keep(|| vec![Words { kind: Kind::Undo, ..Words::default() }]).await?;
+        let now = self.now().await?;
+        let made = self.keep(now, || vec![Words { kind: Kind::Undo, ..Words::default() }]).await?;
         let nonsense = || CheckpointError::Nonsense { command: "write-tree".to_owned() };
         let undo = made.into_iter().next().ok_or_else(nonsense)?;
         let act = Act { git: &self.git, target, later, known, now: undo.commit.clone(), began };
@@ -398,5 +474,13 @@ impl Records {
             }
         }
         asked
+    }
+}
+
+fn seen(sight: Option<&Sight>, place: &Place) -> Seen {
+    match sight.map(|sight| sight.glance(place)) {
+        Some(None) => Seen::Same,
+        Some(Some(glance)) => Seen::Changed(Some(glance)),
+        None => Seen::Changed(None),
     }
 }

@@ -48,11 +48,9 @@ pub(crate) struct Glance {
 impl Sight {
     /// Looks at the tree. Returns nothing if it is as it was; else what [`Sight::remember`] takes when git has looked, too:
     /// what changes between the two looks is found by the next one.
-    pub(crate) async fn glance(&self, git: &Git) -> Option<Glance> {
+    pub(crate) fn glance(&self, place: &Place) -> Option<Glance> {
         let memory = self.locked().take();
-        let place = git.place.clone();
-        let looked = tokio::task::spawn_blocking(move || look(&place, memory)).await;
-        match looked.unwrap_or(Look::Changed(Glance { before: None, now: None })) {
+        match look(place, memory) {
             Look::Same(memory) => {
                 *self.locked() = Some(memory);
                 None

@@ -1,10 +1,11 @@
 //! What is kept: projects, sessions, their journals, queues and pending questions, in one SQLite file.
 //!
-//! One thread writes. What somebody waits for is committed at once; what sessions say is kept in a file beside the
-//! database and committed every two seconds, so that fifty streaming sessions cost one commit in that time and not a
-//! thousand. Readers have connections of their own and see everything that was kept before they asked.
+//! One thread writes. What somebody waits for is committed at once; what sessions say, and the messages to them, are kept in a
+//! file beside the database and committed every two seconds, so that fifty streaming sessions cost one commit in that time
+//! and not a thousand. Readers have connections of their own and see everything that was kept before they asked.
 
 mod deletion;
+mod entries;
 mod forks;
 mod journal;
 mod known;
@@ -36,7 +37,7 @@ pub use known::KnownItems;
 pub use open::{Opened, SetAside, SetAsideReason};
 pub use payload::Payload;
 pub use projects::{AddedProject, StoredProject};
-pub use queue::StoredMessage;
+pub use queue::{SessionNote, StoredMessage};
 pub use sessions::{SessionChange, StoredSession};
 pub use usage::Spent;
 pub use writer::Durability;

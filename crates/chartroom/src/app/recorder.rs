@@ -100,7 +100,7 @@ impl Recorder {
 /// Does what waits, all of it with one look at the files: a record that somebody waits for is of now, whoever else waits.
 async fn work(gate: SpawnGate, folder: PathBuf, mut queue: mpsc::UnboundedReceiver<Job>) {
     let mut is_told = false;
-    let sight = Sight::default();
+    let mut folder = Folder { gate, path: folder, sight: Sight::default(), records: None };
     let mut jobs = Vec::new();
     while queue.recv_many(&mut jobs, AT_ONCE).await > 0 {
         let looks = jobs.iter().any(|job| matches!(job, Job::Look));
@@ -114,42 +114,60 @@ async fn work(gate: SpawnGate, folder: PathBuf, mut queue: mpsc::UnboundedReceiv
             }
         }
         let done = match (records.is_empty(), looks) {
-            (false, _) => make(&gate, &folder, &sight, &records).await,
-            (true, true) => look(&gate, &folder, &sight).await,
+            (false, _) => folder.make(&records).await,
+            (true, true) => folder.look().await,
             (true, false) => continue,
         };
         match done {
             Ok(()) => is_told = false,
             // Each turn would say the same.
             Err(error) if std::mem::replace(&mut is_told, true) => {
-                tracing::debug!(folder = %folder.display(), "no record: {error}");
+                tracing::debug!(folder = %folder.path.display(), "no record: {error}");
             }
-            Err(error) => tracing::warn!(folder = %folder.display(), "turns are not recorded: {error}"),
+            Err(error) => {
+                tracing::warn!(folder = %folder.path.display(), "turns are not recorded: {error}");
+            }
         }
     }
 }
 
-async fn look(gate: &SpawnGate, folder: &Path, sight: &Sight) -> Result<(), CheckpointError> {
-    records(gate, folder).await?.seen_by(sight).look().await
+/// A folder and what is remembered of it from one record to the next.
+struct Folder {
+    gate: SpawnGate,
+    path: PathBuf,
+    sight: Sight,
+    /// Of the last time, if all went well.
+    records: Option<Records>,
 }
 
-async fn make(
-    gate: &SpawnGate,
-    folder: &Path,
-    sight: &Sight,
-    turns: &[(Words, oneshot::Sender<()>)],
-) -> Result<(), CheckpointError> {
-    let words = || {
-        let late = |words: &Words, done: &oneshot::Sender<()>| words.kind == Kind::Before && done.is_closed();
-        turns.iter().map(|(words, done)| Words { late: late(words, done), ..words.clone() }).collect()
-    };
-    records(gate, folder).await?.seen_by(sight).make_all(words).await.map(drop)
-}
+impl Folder {
+    async fn look(&mut self) -> Result<(), CheckpointError> {
+        let records = self.records().await?;
+        records.look().await?;
+        self.records = Some(records);
+        Ok(())
+    }
 
-async fn records(gate: &SpawnGate, folder: &Path) -> Result<Records, CheckpointError> {
-    let root = CanonicalRoot::open(folder).map_err(|error| CheckpointError::Io {
-        what: "opening the folder".to_owned(),
-        error: std::io::Error::other(error),
-    })?;
-    Records::of(gate, &root).await
+    async fn make(&mut self, turns: &[(Words, oneshot::Sender<()>)]) -> Result<(), CheckpointError> {
+        let words = || {
+            let late =
+                |words: &Words, done: &oneshot::Sender<()>| words.kind == Kind::Before && done.is_closed();
+            turns.iter().map(|(words, done)| Words { late: late(words, done), ..words.clone() }).collect()
+        };
+        let records = self.records().await?;
+        records.make_all(words).await?;
+        self.records = Some(records);
+        Ok(())
+    }
+
+    async fn records(&mut self) -> Result<Records, CheckpointError> {
+        let root = CanonicalRoot::open(&self.path).map_err(|error| CheckpointError::Io {
+            what: "opening the folder".to_owned(),
+            error: std::io::Error::other(error),
+        })?;
+        match self.records.take().filter(|records| records.are_of(&root)) {
+            Some(records) => Ok(records),
+            None => Ok(Records::of(&self.gate, &root).await?.seen_by(&self.sight)),
+        }
+    }
 }

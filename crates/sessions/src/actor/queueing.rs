@@ -12,7 +12,7 @@ use super::journaling::visible;
 use super::{Actor, Agent, Delivery, Reply, RunningTurn, answer, internal};
 use crate::feed::Change;
 use crate::provider::{ProviderError, new_turn_id, title};
-use crate::store::{SessionChange, StoredMessage};
+use crate::store::{SessionChange, SessionNote, StoredMessage};
 
 /// Why the queue of a session waits that a person has ended.
 pub(super) const ENDED: &str = "you have ended this session";
@@ -44,9 +44,9 @@ impl Actor {
         let goes_first = self.is_kept_back();
         let is_next = !goes_first && self.queue.is_empty() && self.can_deliver();
         // What its delivery would note a moment later goes to the disk with it.
-        let change = is_next.then(|| self.change_of(&message));
+        let note = is_next.then(|| self.note_of(&message));
         let session_id = &self.session.session_id;
-        self.store.push_message(session_id, message.clone(), change).await.map_err(internal)?;
+        self.store.push_message(session_id, message.clone(), note).await.map_err(internal)?;
         self.noted = is_next.then(|| turn_id.clone());
         let goes_at_once = match goes_first {
             true => {
@@ -106,10 +106,9 @@ impl Actor {
     }
 
     /// What a message that is given to the agent changes of the session.
-    fn change_of(&self, message: &StoredMessage) -> SessionChange {
-        let named = self.session.title.clone().unwrap_or_else(|| title(&message.params.message));
-        let last_activity = Some(message.queued_at.clone());
-        SessionChange { title: Some(named), last_activity, ..SessionChange::default() }
+    fn note_of(&self, message: &StoredMessage) -> SessionNote {
+        let title = self.session.title.clone().unwrap_or_else(|| title(&message.params.message));
+        SessionNote { title, last_activity: message.queued_at.clone() }
     }
 
     fn can_deliver(&self) -> bool {

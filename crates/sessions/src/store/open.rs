@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::tail::{self, Part, Tail};
 use super::writer::Writer;
-use super::{Inner, Readers, Store, StoreError, room, rows, schema};
+use super::{Inner, Readers, Store, StoreError, queue, room, rows, schema};
 
 /// An open store, and what had to be moved out of its way.
 pub struct Opened {
@@ -105,7 +105,8 @@ fn take_over_tail(connection: &Connection, path: &Path) -> Result<(Tail, Part), 
     let unusable = |reason: String| StoreError::Unusable { path: path.to_owned(), reason };
     let (mut tail, mut spare, kept) = Tail::open(path).map_err(|error| unusable(error.to_string()))?;
     let transaction = connection.unchecked_transaction()?;
-    rows::take_over(&transaction, &kept)?;
+    rows::take_over(&transaction, &kept.rows)?;
+    queue::take_over(&transaction, &kept.messages)?;
     transaction.commit()?;
     tail.clear().and_then(|()| spare.clear()).map_err(|error| unusable(error.to_string()))?;
     Ok((tail, spare))

@@ -2,9 +2,8 @@
 
 use chartroom_protocol::ids::{QueuedId, SessionId, TurnId};
 use chartroom_protocol::session::SendParams;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::writer::Place;
 use super::{Durability, SessionChange, Store, StoreError, from_json, sessions, to_json};
 
 /// An accepted message. It stays here until the agent has taken it, so that no death of ours loses it.
@@ -20,35 +19,39 @@ pub struct StoredMessage {
     pub queued_at: String,
 }
 
+/// What a message that the agent gets at once changes of its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionNote {
+    /// Its title, which the first message gives.
+    pub title: String,
+    /// ISO 8601 UTC.
+    pub last_activity: String,
+}
+
+/// A message with all that is kept of it at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Accepted {
+    pub(super) session_id: SessionId,
+    pub(super) message: StoredMessage,
+    pub(super) note: Option<SessionNote>,
+}
+
+impl Accepted {
+    pub(super) fn n_bytes(&self) -> usize {
+        let params = &self.message.params;
+        params.message.len() + params.images.iter().map(|image| image.data.len()).sum::<usize>()
+    }
+}
+
 impl Store {
     /// Adds a message at the end, with what it changes of its session; both are on the disk when this returns.
     pub async fn push_message(
         &self,
         session_id: &SessionId,
         message: StoredMessage,
-        change: Option<SessionChange>,
+        note: Option<SessionNote>,
     ) -> Result<(), StoreError> {
-        let session_id = session_id.clone();
-        let push = move |connection: &Connection| {
-            if let Some(change) = &change {
-                sessions::write_change(connection, &session_id, change)?;
-            }
-            let key = sessions::key(connection, &session_id)?;
-            connection
-                .prepare_cached(
-                    "INSERT INTO queue (session, position, queued_id, turn_id, params, queued_at) VALUES (?1, \
-                     (SELECT coalesce(max(position), 0) + 1 FROM queue WHERE session = ?1), ?2, ?3, ?4, ?5)",
-                )?
-                .execute(params![
-                    key,
-                    message.queued_id.as_str(),
-                    message.turn_id.as_str(),
-                    to_json(&message.params),
-                    message.queued_at,
-                ])?;
-            Ok(())
-        };
-        self.inner.writer.run_at(Place::Apart, Durability::Disk, push).await
+        self.inner.writer.push(Accepted { session_id: session_id.clone(), message, note }).await
     }
 
     /// Replaces the text of a waiting message.
@@ -80,10 +83,9 @@ impl Store {
     }
 
     /// Forgets a message that the agent has, with the next commit: the journal says that it was taken, by which a start
-    /// after a death in between knows it.
+    /// after a death in between knows it. One that the database does not have yet never gets there.
     pub fn message_taken(&self, queued_id: &QueuedId) {
-        let queued_id = queued_id.clone();
-        self.inner.writer.later(move |connection| remove(connection, &queued_id));
+        self.inner.writer.taken(queued_id.clone());
     }
 
     /// Forgets a message that a person removed, or that came to nothing.
@@ -123,7 +125,62 @@ impl Store {
     }
 }
 
-fn remove(connection: &Connection, queued_id: &QueuedId) -> Result<(), StoreError> {
+/// Adds a message at the end, with what it changes of its session.
+pub(super) fn push(connection: &Connection, accepted: &Accepted) -> Result<(), StoreError> {
+    note(connection, accepted)?;
+    let key = sessions::key(connection, &accepted.session_id)?;
+    insert_one(connection, key, &accepted.message).map(drop)
+}
+
+/// Writes messages that nobody has taken yet.
+pub(super) fn insert(connection: &Connection, messages: &[&Accepted]) -> Result<(), StoreError> {
+    for Accepted { session_id, message, .. } in messages {
+        match sessions::key(connection, session_id).optional()? {
+            Some(key) => drop(insert_one(connection, key, message)?),
+            None => tracing::debug!(session = %session_id, "it is deleted, and a message to it with it"),
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether it was not there before.
+fn insert_one(connection: &Connection, key: i64, message: &StoredMessage) -> Result<bool, StoreError> {
+    let n_inserted = connection
+        .prepare_cached(
+            "INSERT INTO queue (session, position, queued_id, turn_id, params, queued_at) VALUES (?1, \
+             (SELECT coalesce(max(position), 0) + 1 FROM queue WHERE session = ?1), ?2, ?3, ?4, ?5) \
+             ON CONFLICT (queued_id) DO NOTHING",
+        )?
+        .execute(params![
+            key,
+            message.queued_id.as_str(),
+            message.turn_id.as_str(),
+            to_json(&message.params),
+            message.queued_at,
+        ])?;
+    Ok(n_inserted > 0)
+}
+
+/// Writes what a message changes of its session.
+pub(super) fn note(connection: &Connection, accepted: &Accepted) -> Result<(), StoreError> {
+    let Some(SessionNote { title, last_activity }) = accepted.note.clone() else { return Ok(()) };
+    let change =
+        SessionChange { title: Some(title), last_activity: Some(last_activity), ..SessionChange::default() };
+    sessions::write_change(connection, &accepted.session_id, &change)
+}
+
+/// Writes messages that an earlier server had accepted, unless the database has them.
+pub(super) fn take_over(connection: &Connection, messages: &[Accepted]) -> Result<(), StoreError> {
+    for accepted in messages {
+        let Some(key) = sessions::key(connection, &accepted.session_id).optional()? else { continue };
+        if insert_one(connection, key, &accepted.message)? {
+            note(connection, accepted)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn remove(connection: &Connection, queued_id: &QueuedId) -> Result<(), StoreError> {
     connection.prepare_cached("DELETE FROM queue WHERE queued_id = ?1")?.execute([queued_id.as_str()])?;
     Ok(())
 }

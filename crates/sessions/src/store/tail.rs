@@ -1,10 +1,12 @@
-//! The tail of the journal: rows that were accepted and are not in the database yet.
+//! The tail: rows of the journal and messages that were accepted and are not in the database yet.
 //!
 //! A row is written here with one system call before anybody sees it, and the database takes it over with others in
 //! one transaction. What is in a file survives the death of this process as well as a committed transaction does, at
-//! a hundredth of the cost. There are two files: while the database takes over the rows of the one, new rows go to
+//! a hundredth of the cost. A message is written here in the same way and synced to the disk before its sender is answered;
+//! most are taken by the agent before the database would have them, and never get there. There are two files: while
+//! the database takes over what is in the one, what is new goes to
 //! the other; the first is emptied when the transaction is committed. Taking over is idempotent (a row that the
-//! database has is skipped by its seq), so a death between the commit and the emptying does no harm.
+//! database has is skipped by its seq, a message by its id), so a death between the commit and the emptying does no harm.
 //!
 //! A record is the length of its body, the checksum of its body, and the body. The checksum is for a power cut, after
 //! which a file may hold less than what was written; reading ends at the first record that is not whole, or at an end
@@ -16,16 +18,30 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use chartroom_protocol::ids::{ItemId, SessionId};
+use chartroom_protocol::ids::{ItemId, QueuedId, SessionId, TurnId};
 
 use super::journal::{NewRow, RowKind};
+use super::queue::{Accepted, SessionNote, StoredMessage};
+use super::to_json;
 
 /// What the files are called, behind the store's own name.
 pub(super) const SUFFIXES: [&str; 2] = ["-tail-a", "-tail-b"];
 
-/// What lies in the files, by session.
-type Rows = Vec<(SessionId, NewRow)>;
+/// What lies in the files.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// By their seq.
+    pub(super) rows: Vec<(SessionId, NewRow)>,
+    /// In the order in which they were accepted.
+    pub(super) messages: Vec<Accepted>,
+}
+
+enum Record {
+    Row(SessionId, NewRow),
+    Message(u64, Accepted),
+}
 
 const HEAD: usize = 8;
 /// The head of a record without a body, behind the last record.
@@ -35,16 +51,19 @@ const END: [u8; HEAD] = [0; HEAD];
 const KEPT: u64 = 8 << 20;
 const TURN: u8 = 0;
 const UPSERT: u8 = 1;
+const MESSAGE: u8 = 2;
 
-/// The file that takes new rows.
+/// The file that takes what is new.
 pub(super) struct Tail {
     active: Part,
     buffer: Vec<u8>,
+    /// How many messages were written: it tells their order when they are read from both files.
+    n_messages: u64,
 }
 
 /// One of the two files.
 pub(super) struct Part {
-    file: File,
+    file: Arc<File>,
     /// Where the next record goes; what lies behind it is an end mark, or of a write that failed.
     length: u64,
     /// How many bytes the file has.
@@ -52,21 +71,53 @@ pub(super) struct Part {
 }
 
 impl Tail {
-    /// Opens both files: the one that takes rows, the one that is spare, and the rows that are in them by their seq.
-    pub(super) fn open(store: &Path) -> io::Result<(Self, Part, Rows)> {
-        let mut rows = Vec::new();
-        let [active, spare] = SUFFIXES.map(|suffix| Part::open(&beside(store, suffix), &mut rows));
-        // A session's rows go to one file and then to the other; which came first is told by their seq.
+    /// Opens both files: the one that takes what is new, the one that is spare, and what is in them.
+    pub(super) fn open(store: &Path) -> io::Result<(Self, Part, Kept)> {
+        let mut records = Vec::new();
+        let is_new = SUFFIXES.iter().any(|suffix| !beside(store, suffix).exists());
+        let [active, spare] = SUFFIXES.map(|suffix| Part::open(&beside(store, suffix), &mut records));
+        let (mut rows, mut messages) = (Vec::new(), Vec::new());
+        for record in records {
+            match record {
+                Record::Row(session_id, row) => rows.push((session_id, row)),
+                Record::Message(number, accepted) => messages.push((number, accepted)),
+            }
+        }
+        // What is new goes to one file and then to the other; which came first is told by the numbers.
         rows.sort_by_key(|(_, row): &(SessionId, NewRow)| row.seq);
-        Ok((Self { active: active?, buffer: Vec::new() }, spare?, rows))
+        messages.sort_by_key(|(number, _)| *number);
+        let messages = messages.into_iter().map(|(_, accepted)| accepted).collect();
+        let (active, spare) = (active?, spare?);
+        if is_new && let Some(folder) = store.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            // A message in a file without a name would not survive a power cut.
+            File::open(folder)?.sync_all()?;
+        }
+        Ok((Self { active, buffer: Vec::new(), n_messages: 0 }, spare, Kept { rows, messages }))
     }
 
     /// Adds rows with one system call. When it fails none of them counts.
     pub(super) fn append(&mut self, session_id: &SessionId, rows: &[NewRow]) -> io::Result<()> {
         self.buffer.clear();
         for row in rows {
-            encode(session_id, row, &mut self.buffer)?;
+            encode_row(session_id, row, &mut self.buffer)?;
         }
+        self.write()
+    }
+
+    /// Adds a message. It is on the disk when the file has been synced.
+    pub(super) fn append_message(&mut self, accepted: &Accepted) -> io::Result<()> {
+        self.buffer.clear();
+        self.n_messages += 1;
+        encode_message(self.n_messages, accepted, &mut self.buffer)?;
+        self.write()
+    }
+
+    /// Returns the file that takes what is new.
+    pub(super) fn file(&self) -> Arc<File> {
+        Arc::clone(&self.active.file)
+    }
+
+    fn write(&mut self) -> io::Result<()> {
         self.buffer.extend_from_slice(&END);
         self.active.append(&self.buffer)
     }
@@ -91,7 +142,7 @@ impl Tail {
 }
 
 impl Part {
-    fn open(path: &Path, rows: &mut Rows) -> io::Result<Self> {
+    fn open(path: &Path, records: &mut Vec<Record>) -> io::Result<Self> {
         // Conversations are the user's own business.
         let file =
             File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
@@ -99,8 +150,8 @@ impl Part {
         let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
         file.read_exact_at(&mut bytes, 0)?;
         let mut rest = bytes.as_slice();
-        rows.extend(std::iter::from_fn(|| decode(&mut rest)));
-        Ok(Self { file, length: size - rest.len() as u64, size })
+        records.extend(std::iter::from_fn(|| decode(&mut rest)));
+        Ok(Self { file: Arc::new(file), length: size - rest.len() as u64, size })
     }
 
     fn is_empty(&self) -> bool {
@@ -145,16 +196,36 @@ fn beside(store: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn encode(session_id: &SessionId, row: &NewRow, buffer: &mut Vec<u8>) -> io::Result<()> {
-    let head = buffer.len();
-    buffer.extend_from_slice(&[0; HEAD]);
+fn encode_row(session_id: &SessionId, row: &NewRow, buffer: &mut Vec<u8>) -> io::Result<()> {
     let (kind, item_id) = match &row.kind {
         RowKind::Turn => (TURN, ""),
         RowKind::Upsert(item_id) => (UPSERT, item_id.as_str()),
     };
+    encode(kind, row.seq, &[session_id.as_str(), item_id, &row.at, &row.json], buffer)
+}
+
+fn encode_message(number: u64, accepted: &Accepted, buffer: &mut Vec<u8>) -> io::Result<()> {
+    let Accepted { session_id, message, note } = accepted;
+    let params = to_json(&message.params);
+    let mut texts = vec![
+        session_id.as_str(),
+        message.queued_id.as_str(),
+        message.turn_id.as_str(),
+        &message.queued_at,
+        &params,
+    ];
+    if let Some(SessionNote { title, last_activity }) = note {
+        texts.extend([title.as_str(), last_activity]);
+    }
+    encode(MESSAGE, number, &texts, buffer)
+}
+
+fn encode(kind: u8, number: u64, texts: &[&str], buffer: &mut Vec<u8>) -> io::Result<()> {
+    let head = buffer.len();
+    buffer.extend_from_slice(&[0; HEAD]);
     buffer.push(kind);
-    buffer.extend_from_slice(&row.seq.to_le_bytes());
-    for text in [session_id.as_str(), item_id, &row.at, &row.json] {
+    buffer.extend_from_slice(&number.to_le_bytes());
+    for text in texts {
         buffer.extend_from_slice(&length(text.len())?);
         buffer.extend_from_slice(text.as_bytes());
     }
@@ -171,7 +242,7 @@ fn length(n_bytes: usize) -> io::Result<[u8; 4]> {
 }
 
 /// Reads one whole record and moves past it.
-fn decode(rest: &mut &[u8]) -> Option<(SessionId, NewRow)> {
+fn decode(rest: &mut &[u8]) -> Option<Record> {
     let mut after = *rest;
     let n_bytes = take_number(&mut after)?;
     let checksum = take_number(&mut after)?;
@@ -180,18 +251,40 @@ fn decode(rest: &mut &[u8]) -> Option<(SessionId, NewRow)> {
         return None;
     }
     let kind = take(&mut body, 1)?;
-    let seq = u64::from_le_bytes(take(&mut body, 8)?.try_into().ok()?);
-    let session_id = SessionId::from(take_text(&mut body)?);
-    let item_id = ItemId::from(take_text(&mut body)?);
-    let at = take_text(&mut body)?.to_owned();
-    let json = take_text(&mut body)?.into();
-    let kind = match kind {
-        [TURN] => RowKind::Turn,
-        [UPSERT] => RowKind::Upsert(item_id),
+    let number = u64::from_le_bytes(take(&mut body, 8)?.try_into().ok()?);
+    let record = match kind {
+        [TURN] => decode_row(number, |_| RowKind::Turn, body)?,
+        [UPSERT] => decode_row(number, RowKind::Upsert, body)?,
+        [MESSAGE] => Record::Message(number, decode_message(body)?),
         _ => return None,
     };
     *rest = after;
-    Some((session_id, NewRow { seq, kind, at, json }))
+    Some(record)
+}
+
+fn decode_row(seq: u64, kind: impl FnOnce(ItemId) -> RowKind, mut body: &[u8]) -> Option<Record> {
+    let session_id = SessionId::from(take_text(&mut body)?);
+    let kind = kind(ItemId::from(take_text(&mut body)?));
+    let at = take_text(&mut body)?.to_owned();
+    let json = take_text(&mut body)?.into();
+    Some(Record::Row(session_id, NewRow { seq, kind, at, json }))
+}
+
+fn decode_message(mut body: &[u8]) -> Option<Accepted> {
+    let session_id = SessionId::from(take_text(&mut body)?);
+    let message = StoredMessage {
+        queued_id: QueuedId::from(take_text(&mut body)?),
+        turn_id: TurnId::from(take_text(&mut body)?),
+        queued_at: take_text(&mut body)?.to_owned(),
+        params: serde_json::from_str(take_text(&mut body)?).ok()?,
+    };
+    let note = match take_text(&mut body) {
+        Some(title) => {
+            Some(SessionNote { title: title.to_owned(), last_activity: take_text(&mut body)?.to_owned() })
+        }
+        None => None,
+    };
+    Some(Accepted { session_id, message, note })
 }
 
 fn take<'a>(rest: &mut &'a [u8], n_bytes: usize) -> Option<&'a [u8]> {
@@ -219,8 +312,8 @@ mod tests {
     }
 
     fn reopened(store: &Path) -> Vec<u64> {
-        let (_, _, rows) = Tail::open(store).unwrap();
-        rows.into_iter().map(|(_, row)| row.seq).collect()
+        let (_, _, kept) = Tail::open(store).unwrap();
+        kept.rows.into_iter().map(|(_, row)| row.seq).collect()
     }
 
     #[test]
@@ -229,11 +322,11 @@ mod tests {
         let store = folder.path().join("store.db");
         let session_id = SessionId::new("s");
         let (mut tail, mut spare, found) = Tail::open(&store).unwrap();
-        assert_eq!(found, []);
+        assert_eq!((found.rows, found.messages), (Vec::new(), Vec::new()));
         tail.append(&session_id, &[row(1, "one"), row(2, "two \u{e4}")]).unwrap();
         tail.seal(&mut spare);
         tail.append(&session_id, &[row(3, "three")]).unwrap();
-        let (_, _, rows) = Tail::open(&store).unwrap();
+        let rows = Tail::open(&store).unwrap().2.rows;
         let expected = [row(1, "one"), row(2, "two \u{e4}"), row(3, "three")];
         assert_eq!(rows, expected.map(|row| (session_id.clone(), row)));
         spare.clear().unwrap();

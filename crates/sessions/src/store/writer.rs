@@ -1,20 +1,22 @@
 //! The one thread that writes, with group commit.
 //!
 //! Two kinds of work wait for it. A [`Job`] has an asker who waits for the answer: it is run and committed at once,
-//! with everything that waits before it, unless it has nothing to do with that ([`Place::Apart`]): then the rest goes on
-//! waiting. Rows of the journal and other work that nobody waits for (`Later`) is
-//! committed together, at most [`WINDOW`] after the first of it came or when [`UNWRITTEN`] bytes of rows have come. Rows
-//! are in the [`Tail`] when their asker goes on, so the death of this process loses none; the rest of what nobody
-//! waits for only saves work at the next start.
+//! with everything that waits before it. Rows of the journal, messages and other work that nobody waits for (`Later`) is
+//! committed together, at most [`WINDOW`] after the first of it came or when [`UNWRITTEN`] bytes have come. Rows and
+//! messages are in the [`Tail`] when their asker goes on, so the death of this process loses none, and the thread has synced
+//! the tail before a message's sender goes on; the rest of what nobody waits for only saves work at the next start.
 
+use std::fs::File;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use chartroom_protocol::ids::SessionId;
+use chartroom_protocol::ids::{QueuedId, SessionId};
 use rusqlite::Connection;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 
+use super::entries::{Entry, Finish, Job, apply, durability, execute, in_savepoint};
 use super::journal::NewRow;
+use super::queue::{self, Accepted};
 use super::tail::{Part, Tail};
 use super::{StoreError, room, rows};
 
@@ -40,45 +42,25 @@ const ASKERS: usize = 1024;
 /// Between attempts to write what could not be written.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// When the work of an asker is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// After everything that waits.
-    InOrder,
-    /// At once. It neither reads nor changes what rows and other later work write: writing all of that for every message that
-    /// is sent would cost more than the message.
-    Apart,
-}
-
-type Finish = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-/// Runs the work; beside how to answer, why it failed, if it did.
-type Run = Box<dyn FnOnce(&Connection) -> (Finish, Option<StoreError>) + Send>;
-/// May be run again, when the transaction in which it ran was lost.
-type Again = Box<dyn Fn(&Connection) -> Result<(), StoreError> + Send>;
-
-enum Entry {
-    /// Taken when it is run.
-    Job(Option<Job>),
-    Later(Again),
-    Rows(rows::Batch),
-}
-
 /// What the thread does next.
 enum Work {
     Write {
         entries: Vec<Entry>,
-        /// Rows and what else waits are not among them.
-        apart: bool,
         /// Nothing comes after it.
         is_last: bool,
+    },
+    /// Messages are in this file of the tail, and their senders wait until they are on the disk.
+    Sync {
+        file: Arc<File>,
+        unsynced: Vec<Unsynced>,
     },
     GiveRoomBack,
 }
 
-struct Job {
-    durability: Durability,
-    run: Run,
-    _place: OwnedSemaphorePermit,
+/// A message whose sender waits.
+struct Unsynced {
+    queued_id: QueuedId,
+    reply: oneshot::Sender<Result<(), StoreError>>,
 }
 
 pub(super) struct Writer {
@@ -93,9 +75,9 @@ struct Shared {
 
 struct State {
     waiting: Vec<Entry>,
-    /// Work that need not wait for the others.
-    apart: Vec<Entry>,
-    /// How many bytes the rows among them have.
+    /// Those among them that were accepted since the last sync of the tail.
+    unsynced: Vec<Unsynced>,
+    /// How many bytes the rows and messages among them have.
     n_bytes: usize,
     /// When what waits is written at the latest.
     due: Option<Instant>,
@@ -125,7 +107,7 @@ impl Writer {
     ) -> std::io::Result<Self> {
         let state = State {
             waiting: Vec::new(),
-            apart: Vec::new(),
+            unsynced: Vec::new(),
             n_bytes: 0,
             due: None,
             urgent: false,
@@ -152,16 +134,6 @@ impl Writer {
         durability: Durability,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.run_at(Place::InOrder, durability, work).await
-    }
-
-    /// The same, perhaps without waiting for what came before.
-    pub(super) async fn run_at<T: Send + 'static>(
-        &self,
-        at: Place,
-        durability: Durability,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
         let run = move |connection: &Connection| -> (Finish, Option<StoreError>) {
             let result = in_savepoint(connection, work);
@@ -177,13 +149,8 @@ impl Writer {
         let job = Job { durability, run: Box::new(run), _place: place };
         {
             let mut state = self.shared.lock();
-            match at {
-                Place::InOrder => {
-                    state.waiting.push(Entry::Job(Some(job)));
-                    state.urgent = true;
-                }
-                Place::Apart => state.apart.push(Entry::Job(Some(job))),
-            }
+            state.waiting.push(Entry::Job(Some(job)));
+            state.urgent = true;
         }
         self.shared.wake.notify_one();
         answer.await.map_err(|_closed| StoreError::Closed)?
@@ -192,7 +159,7 @@ impl Writer {
     /// Runs the work with the next commit. Nobody waits for it, and a failure is only logged.
     pub(super) fn later(&self, work: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static) {
         let mut state = self.shared.lock();
-        state.waiting.push(Entry::Later(Box::new(work)));
+        state.wait(Entry::Later(Box::new(work)));
         self.shared.expect(state);
     }
 
@@ -202,23 +169,46 @@ impl Writer {
         if batch.n_bytes() > DIRECT {
             return self.run(Durability::Process, move |connection| rows::write(connection, &[&batch])).await;
         }
+        self.keep_up().await?;
+        let mut state = self.shared.lock();
+        state.tail.append(&batch.session_id, &batch.rows).map_err(of_tail)?;
+        state.wait(Entry::Rows(batch));
+        self.shared.expect(state);
+        Ok(())
+    }
+
+    /// Keeps a message: when this returns it survives the death of the machine.
+    pub(super) async fn push(&self, accepted: Accepted) -> Result<(), StoreError> {
+        if accepted.n_bytes() > DIRECT {
+            return self.run(Durability::Disk, move |connection| queue::push(connection, &accepted)).await;
+        }
+        self.keep_up().await?;
+        let (reply, synced) = oneshot::channel();
+        {
+            let mut state = self.shared.lock();
+            state.tail.append_message(&accepted).map_err(of_tail)?;
+            state.unsynced.push(Unsynced { queued_id: accepted.message.queued_id.clone(), reply });
+            state.wait(Entry::Message(accepted));
+            state.due.get_or_insert_with(|| Instant::now() + WINDOW);
+        }
+        self.shared.wake.notify_one();
+        synced.await.map_err(|_closed| StoreError::Closed)?
+    }
+
+    /// Forgets a message with the next commit.
+    pub(super) fn taken(&self, queued_id: QueuedId) {
+        let mut state = self.shared.lock();
+        state.wait(Entry::Taken(queued_id));
+        self.shared.expect(state);
+    }
+
+    /// Waits while too much waits for the database, or while it cannot be written: nothing more is promised then.
+    async fn keep_up(&self) -> Result<(), StoreError> {
         let is_behind = {
             let state = self.shared.lock();
             state.failed || state.n_bytes > UNWRITTEN
         };
-        if is_behind {
-            self.settle().await?;
-        }
-        let mut state = self.shared.lock();
-        state
-            .tail
-            .append(&batch.session_id, &batch.rows)
-            .map_err(|error| StoreError::Tail(Arc::new(error)))?;
-        state.n_bytes += batch.n_bytes();
-        state.urgent |= state.n_bytes > UNWRITTEN;
-        state.waiting.push(Entry::Rows(batch));
-        self.shared.expect(state);
-        Ok(())
+        if is_behind { self.settle().await } else { Ok(()) }
     }
 
     /// Has the file give back what it does not need, when there is nothing else to do.
@@ -238,7 +228,7 @@ impl Writer {
     pub(super) async fn settle(&self) -> Result<(), StoreError> {
         let is_settled = {
             let state = self.shared.lock();
-            state.waiting.is_empty() && state.apart.is_empty() && !state.committing
+            state.waiting.is_empty() && !state.committing
         };
         if is_settled { Ok(()) } else { self.run(Durability::Process, |_connection| Ok(())).await }
     }
@@ -249,6 +239,18 @@ impl Drop for Writer {
         self.shared.lock().closed = true;
         self.shared.wake.notify_one();
     }
+}
+
+impl State {
+    fn wait(&mut self, entry: Entry) {
+        self.n_bytes += entry.n_bytes();
+        self.urgent |= self.n_bytes > UNWRITTEN;
+        self.waiting.push(entry);
+    }
+}
+
+fn of_tail(error: std::io::Error) -> StoreError {
+    StoreError::Tail(Arc::new(error))
 }
 
 impl Shared {
@@ -272,12 +274,14 @@ impl Shared {
     /// Waits until there is something to write and its time has come, and takes it; `None` at the end.
     fn take(&self, spare: &mut Part) -> Option<Work> {
         let mut state = self.lock();
-        while !state.closed && !state.urgent {
-            let is_due = state.due.is_some_and(|due| due <= Instant::now());
-            if !state.apart.is_empty() && !is_due {
-                state.committing = true;
-                let entries = std::mem::take(&mut state.apart);
-                return Some(Work::Write { entries, apart: true, is_last: false });
+        loop {
+            if !state.unsynced.is_empty() {
+                // Before the files change their places.
+                let unsynced = std::mem::take(&mut state.unsynced);
+                return Some(Work::Sync { file: state.tail.file(), unsynced });
+            }
+            if state.closed || state.urgent {
+                break;
             }
             if state.has_room && state.waiting.is_empty() {
                 return Some(Work::GiveRoomBack);
@@ -291,8 +295,7 @@ impl Shared {
                 }
             };
         }
-        let mut entries = std::mem::take(&mut state.apart);
-        entries.append(&mut state.waiting);
+        let entries = std::mem::take(&mut state.waiting);
         if entries.is_empty() && state.closed {
             return None;
         }
@@ -301,12 +304,26 @@ impl Shared {
         state.due = None;
         state.urgent = false;
         state.committing = true;
-        Some(Work::Write { entries, apart: false, is_last: state.closed })
+        Some(Work::Write { entries, is_last: state.closed })
     }
 
-    /// Notes that work that was done apart has come to its end.
-    fn done_apart(&self) {
-        self.lock().committing = false;
+    /// Brings messages to the disk and answers their senders.
+    fn sync(&self, file: &File, unsynced: Vec<Unsynced>) {
+        let synced = file.sync_data().map_err(of_tail);
+        if synced.is_err() {
+            // Their senders are told; a death before the tail is emptied would bring them back.
+            let is_refused = |entry: &Entry| match entry {
+                Entry::Message(accepted) => {
+                    unsynced.iter().any(|refused| refused.queued_id == accepted.message.queued_id)
+                }
+                Entry::Job(_) | Entry::Later(_) | Entry::Rows(_) | Entry::Taken(_) => false,
+            };
+            self.lock().waiting.retain(|entry| !is_refused(entry));
+        }
+        for Unsynced { reply, .. } in unsynced {
+            // The sender may have gone away; its message is kept all the same.
+            drop(reply.send(synced.clone()));
+        }
     }
 
     /// Notes that everything taken is in the database.
@@ -345,20 +362,15 @@ impl Shared {
     }
 }
 
-impl Entry {
-    fn n_bytes(&self) -> usize {
-        match self {
-            Self::Rows(batch) => batch.n_bytes(),
-            Self::Job(_) | Self::Later(_) => 0,
-        }
-    }
-}
-
 fn write_all(connection: Connection, mut spare: Part, shared: &Shared) {
     let mut database = Database { connection, level: None };
     while let Some(work) = shared.take(&mut spare) {
-        let (mut entries, apart, is_last) = match work {
-            Work::Write { entries, apart, is_last } => (entries, apart, is_last),
+        let (mut entries, is_last) = match work {
+            Work::Write { entries, is_last } => (entries, is_last),
+            Work::Sync { file, unsynced } => {
+                shared.sync(&file, unsynced);
+                continue;
+            }
             Work::GiveRoomBack => {
                 shared.shrink_tail(&mut spare);
                 match room::give_back(&database.connection) {
@@ -380,12 +392,7 @@ fn write_all(connection: Connection, mut spare: Part, shared: &Shared) {
         let committed = database
             .commit(durability(&entries), |connection| apply(connection, &mut entries, &mut finishes).err());
         match &committed {
-            Ok(()) if apart => shared.done_apart(),
             Ok(()) => shared.written(&mut spare),
-            Err(error) if apart => {
-                tracing::error!("the store cannot be written: {error}");
-                shared.done_apart();
-            }
             Err(error) => {
                 tracing::error!("the store cannot be written: {error}");
                 entries.retain(|entry| !matches!(entry, Entry::Job(_)));
@@ -407,46 +414,6 @@ fn pretend_full(connection: &Connection, full: bool) -> Result<(), rusqlite::Err
     let n_pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     let limit = if full { n_pages } else { i64::from(u32::MAX - 1) };
     connection.query_row(&format!("PRAGMA max_page_count = {limit}"), [], |_row| Ok(()))
-}
-
-fn durability(entries: &[Entry]) -> Durability {
-    let disk = |entry: &Entry| matches!(entry, Entry::Job(Some(job)) if job.durability == Durability::Disk);
-    if entries.iter().any(disk) { Durability::Disk } else { Durability::Process }
-}
-
-/// Does what waits, in its order. Rows are gathered up to the next thing that is no row, since of an item only the last
-/// one of them counts. Fails when the whole transaction is lost.
-fn apply(
-    connection: &Connection,
-    entries: &mut [Entry],
-    finishes: &mut Vec<Finish>,
-) -> Result<(), StoreError> {
-    let mut lost = Ok(());
-    let mut rows = Vec::new();
-    for entry in entries {
-        if let Entry::Rows(batch) = entry {
-            rows.push(&*batch);
-            continue;
-        }
-        if lost.is_ok() {
-            lost = rows::write(connection, &std::mem::take(&mut rows));
-        }
-        let failed = match entry {
-            Entry::Later(work) if lost.is_ok() => work(connection).err(),
-            Entry::Job(job) => job.take().and_then(|job| {
-                let (finish, error) = (job.run)(connection);
-                finishes.push(finish);
-                error
-            }),
-            Entry::Later(_) | Entry::Rows(_) => None,
-        };
-        match failed {
-            Some(error) if lost.is_ok() && connection.is_autocommit() => lost = Err(error),
-            Some(error) => tracing::debug!("one of many writes failed: {error}"),
-            None => {}
-        }
-    }
-    lost.and_then(|()| rows::write(connection, &rows))
 }
 
 struct Database {
@@ -493,30 +460,4 @@ impl Database {
         self.level = Some(durability);
         Ok(())
     }
-}
-
-/// Takes back one asker's changes when they fail, without the others' in the same transaction.
-fn in_savepoint<T>(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<T, StoreError>,
-) -> Result<T, StoreError> {
-    if connection.is_autocommit() {
-        // The transaction is lost. A savepoint would begin another, which is committed and answered as failed.
-        return Err(StoreError::Closed);
-    }
-    execute(connection, "SAVEPOINT job")?;
-    let result = work(connection);
-    if connection.is_autocommit() {
-        return result;
-    }
-    if result.is_err() {
-        execute(connection, "ROLLBACK TO job")?;
-    }
-    execute(connection, "RELEASE job")?;
-    result
-}
-
-/// Runs a statement that stays prepared.
-fn execute(connection: &Connection, statement: &str) -> Result<(), rusqlite::Error> {
-    connection.prepare_cached(statement)?.execute([]).map(drop)
 }

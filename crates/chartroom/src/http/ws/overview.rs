@@ -16,6 +16,10 @@ use super::text;
 /// Lists that have just been told something wait so long for more. A socket that was opened meanwhile hears of what was
 /// before it, too: together it is how things stand when it is sent.
 const GATHER: Duration = Duration::from_millis(100);
+/// And so long for each socket if there are many: whatever one session does is a write for all of them.
+const FOR_EACH: Duration = Duration::from_micros(2_500);
+/// A list is never further behind than this.
+const LONGEST: Duration = Duration::from_millis(500);
 /// How many gatherings a socket may be behind. One that is more asks for its list again when it opens it.
 const BEHIND: usize = 16;
 
@@ -40,10 +44,16 @@ pub(crate) fn gather(mut news: broadcast::Receiver<(SessionId, Frame)>) -> broad
                 .filter_map(|(session_id, frame)| Some(News { session_id, text: text(frame)? }));
             // Nobody may be looking at a list right now.
             drop(sockets.send(all.collect()));
-            tokio::time::sleep(GATHER).await;
+            tokio::time::sleep(pause(sockets.receiver_count())).await;
         }
     }));
     gathered
+}
+
+/// How long news are gathered for so many sockets.
+fn pause(n_sockets: usize) -> Duration {
+    let for_all = FOR_EACH.saturating_mul(u32::try_from(n_sockets).unwrap_or(u32::MAX));
+    for_all.clamp(GATHER, LONGEST)
 }
 
 /// Waits for news and returns all that are there; `None` when there will be no more.
@@ -120,6 +130,12 @@ mod tests {
             assert_eq!(names(socket.next().await), ["b", "c", "d"]);
         }
         assert!(began.elapsed() >= GATHER && began.elapsed() < GATHER * 2, "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn the_more_pages_there_are_the_longer_news_are_gathered() {
+        let pauses = [0, 1, 40, 100, 200, 5_000].map(|n_sockets| pause(n_sockets).as_millis());
+        assert_eq!(pauses, [100, 100, 100, 250, 500, 500]);
     }
 
     #[tokio::test(start_paused = true)]
