@@ -20,6 +20,10 @@ use std::process::ExitCode;
 
 use measurement::Measurement;
 
+/// That of the program that is measured: what runs through its libraries here costs what it costs there.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 type Benchmark = fn() -> anyhow::Result<Vec<Measurement>>;
 type Part = fn() -> anyhow::Result<()>;
 

@@ -22,7 +22,7 @@ pub use data::{
     Symbol,
 };
 pub use error::{ProbeError, StoreError};
-pub use words::{ChunkWords, EachBlock, FileName, FileWords, PathKind, WordCounts, WordTable};
+pub use words::{ChunkWords, Chunks, EachBlock, FileName, FileWords, PathKind, WordCounts, WordTable};
 
 /// Where generations live. One instance per process and data folder (or server).
 ///

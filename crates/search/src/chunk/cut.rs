@@ -16,7 +16,7 @@ pub(super) struct Lines<'a> {
 impl<'a> Lines<'a> {
     pub(super) fn of(text: &'a str) -> Self {
         let mut starts = vec![0];
-        starts.extend(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1));
+        starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
         if starts.last() != Some(&text.len()) {
             starts.push(text.len());
         }

@@ -17,8 +17,7 @@ impl Quantised {
             return Self { values: vec![0; vector.len()], scale: 0.0 };
         }
         let scale = largest / 127.0;
-        // `as` saturates, and NaN becomes zero.
-        let values = vector.iter().map(|value| (value / scale).round() as i8).collect();
+        let values = vector.iter().map(|value| rounded(value / scale)).collect();
         Self { values, scale }
     }
 
@@ -41,6 +40,14 @@ impl Quantised {
         let values = values.iter().map(|byte| i8::from_le_bytes([*byte])).collect();
         Some(Self { values, scale: f32::from_le_bytes(*scale) })
     }
+}
+
+/// The nearest whole number, halves away from zero, as `f32::round` has it. That is a call into the mathematical library
+/// for each number; this is arithmetic on several at once, and exact, since the sum with a half fits into 64 bits.
+#[inline]
+fn rounded(value: f32) -> i8 {
+    // `as` saturates, and NaN becomes zero.
+    (f64::from(value) + 0.5_f64.copysign(f64::from(value))) as i8
 }
 
 /// The product of two rows. Blocks of a fixed size and 16-bit products let the compiler use vector instructions.

@@ -28,13 +28,13 @@ pub fn plain_ranking(
     let table = counts.table();
     let takes_part: Vec<bool> = table.paths.iter().map(|path| takes_part(path)).collect();
     let document_of = |chunk: u32| {
-        let file = table.chunks.get(chunk as usize)?.file.filter(|file| takes_part[*file as usize])?;
+        let file = table.chunks.file(chunk).filter(|file| takes_part[*file as usize])?;
         Some(if plain == Plain::Files { file } else { chunk })
     };
     let mut lengths: BTreeMap<u32, f32> = BTreeMap::new();
-    for (number, chunk) in (0u32..).zip(&table.chunks) {
+    for (number, content) in (0u32..).zip(table.chunks.content()) {
         if let Some(document) = document_of(number) {
-            *lengths.entry(document).or_default() += chunk.content as f32;
+            *lengths.entry(document).or_default() += *content as f32;
         }
     }
     let n_documents = lengths.len() as f32;
@@ -63,7 +63,7 @@ pub fn plain_ranking(
     for (document, score) in scores {
         let file = match plain {
             Plain::Files => Some(document),
-            Plain::Chunks => table.chunks[document as usize].file,
+            Plain::Chunks => table.chunks.file(document),
         };
         if let Some(path) = file.and_then(|file| table.paths.get(file as usize)) {
             let known = best.entry(&**path).or_default();

@@ -76,45 +76,49 @@ impl<'a> Words<'a> {
     }
 
     /// Moves to the next identifier and takes it apart.
+    ///
+    /// Source is nearly all ASCII, and every text of an index comes by here three times: bytes are looked at, and a
+    /// character is decoded only where one of another alphabet begins.
     fn find_identifier(&mut self) -> bool {
         self.parts.clear();
         self.given = 0;
+        let bytes = self.text.as_bytes();
         let mut before = Class::Other;
         let mut before_that = Class::Other;
+        // Where the character before begins.
+        let mut capital = self.at;
         let mut part: Option<usize> = None;
-        let rest = &self.text[self.at..];
-        let base = self.at;
-        for (offset, c) in rest.char_indices() {
-            let at = base + offset;
-            let class = Class::of(c);
-            if class == Class::Other && c != '_' {
-                if let Some(from) = part {
-                    self.parts.push((from, at));
+        let mut at = self.at;
+        while let Some(byte) = bytes.get(at).copied() {
+            let (class, length) = match ASCII.get(usize::from(byte)) {
+                Some(class) => (*class, 1),
+                None => {
+                    self.text[at..].chars().next().map_or((Class::Other, 1), |c| (Class::of(c), c.len_utf8()))
                 }
-                self.at = at + c.len_utf8();
-                if !self.parts.is_empty() {
-                    return true;
-                }
-                part = None;
-                (before, before_that) = (Class::Other, Class::Other);
-                continue;
-            }
+            };
             match (part, class) {
+                (_, Class::Other) if byte != b'_' => {
+                    if let Some(from) = part.take() {
+                        self.parts.push((from, at));
+                    }
+                    if !self.parts.is_empty() {
+                        self.at = at + length;
+                        return true;
+                    }
+                }
                 (Some(from), Class::Other) => {
                     self.parts.push((from, at));
                     part = None;
                 }
                 (None, Class::Other) => {}
                 (None, _) => part = Some(at),
-                (Some(from), class) => {
+                (Some(from), class) if class != before => {
                     let border = match (before, class) {
                         (Class::Lower, Class::Upper) => Some(at),
                         (Class::Digit, Class::Lower | Class::Upper)
                         | (Class::Lower | Class::Upper, Class::Digit) => Some(at),
                         // `HTTPServer`: the capital before the small letter begins the next word.
-                        (Class::Upper, Class::Lower) if before_that == Class::Upper => {
-                            self.text[..at].char_indices().next_back().map(|(capital, _)| capital)
-                        }
+                        (Class::Upper, Class::Lower) if before_that == Class::Upper => Some(capital),
                         _ => None,
                     };
                     if let Some(border) = border.filter(|border| *border > from) {
@@ -122,8 +126,11 @@ impl<'a> Words<'a> {
                         part = Some(border);
                     }
                 }
+                (Some(_), _) => {}
             }
             (before_that, before) = (before, class);
+            capital = at;
+            at += length;
         }
         if let Some(from) = part {
             self.parts.push((from, self.text.len()));
@@ -141,13 +148,26 @@ enum Class {
     Other,
 }
 
+/// What the bytes of ASCII are.
+const ASCII: [Class; 128] = {
+    let mut classes = [Class::Other; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' => Class::Lower,
+            b'A'..=b'Z' => Class::Upper,
+            b'0'..=b'9' => Class::Digit,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
 impl Class {
+    /// Of a character beyond ASCII.
     fn of(c: char) -> Self {
         match c {
-            'a'..='z' => Self::Lower,
-            'A'..='Z' => Self::Upper,
-            '0'..='9' => Self::Digit,
-            _ if c.is_ascii() => Self::Other,
             _ if c.is_uppercase() => Self::Upper,
             _ if c.is_alphabetic() => Self::Lower,
             _ if c.is_numeric() => Self::Digit,
@@ -158,7 +178,9 @@ impl Class {
 
 fn push_lower(word: &mut String, part: &str) {
     if part.is_ascii() {
-        word.extend(part.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
+        let from = word.len();
+        word.push_str(part);
+        word[from..].make_ascii_lowercase();
     } else {
         word.extend(part.chars().flat_map(char::to_lowercase));
     }
@@ -166,7 +188,7 @@ fn push_lower(word: &mut String, part: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{for_each_word, terms};
+    use super::{MAX_WORD, for_each_word, terms};
     use proptest::prelude::*;
 
     #[track_caller]
@@ -188,12 +210,53 @@ mod tests {
         check("→ ∀ ()", "");
     }
 
+    /// What a character says beside the two before it, one character at a time.
+    fn plainly(text: &str) -> Vec<String> {
+        let kind = |c: char| match c {
+            c if c.is_uppercase() => 'U',
+            c if c.is_alphabetic() => 'l',
+            c if c.is_numeric() => '0',
+            c => c,
+        };
+        let mut terms = Vec::new();
+        for name in text.split(|c| !matches!(kind(c), 'U' | 'l' | '0' | '_')) {
+            let chars: Vec<char> = name.chars().collect();
+            let of = |at: usize| chars.get(at).map_or(' ', |c| kind(*c));
+            let mut parts: Vec<String> = vec![String::new()];
+            for (at, c) in chars.iter().enumerate() {
+                let before = if at > 0 { of(at - 1) } else { ' ' };
+                let capitals_end = of(at) == 'U' && before == 'U' && of(at + 1) == 'l';
+                let changes = of(at) != before && !(before == 'U' && of(at) == 'l');
+                if capitals_end || changes {
+                    parts.push(String::new());
+                }
+                if *c != '_' {
+                    parts.last_mut().unwrap().push(*c);
+                }
+            }
+            parts.retain(|part| !part.is_empty());
+            let lower = |part: &String| part.to_lowercase();
+            terms.extend(parts.iter().filter(|part| part.len() <= MAX_WORD).map(lower));
+            let joined: String =
+                parts.iter().flat_map(|part| part.chars().flat_map(char::to_lowercase)).collect();
+            if parts.len() > 1 && joined.len() <= MAX_WORD {
+                terms.push(joined);
+            }
+        }
+        terms
+    }
+
     #[test]
     fn encoded_data_is_no_word() {
         check(&format!("x {} y", "a".repeat(65)), "x y");
     }
 
     proptest! {
+        #[test]
+        fn bytes_say_the_same_as_characters(text in "([a-zA-Z0-9_ .]|[aA1_]|[äÖß٣字é-]){0,120}") {
+            prop_assert_eq!(terms(&text), plainly(&text));
+        }
+
         #[test]
         fn any_text_gives_lower_case_words(text in "\\PC*") {
             for_each_word(&text, |word| {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::hashes::Hashes;
-use super::places::{Places, Tally};
+use super::places::{Places, TakesPart, Tally};
 use crate::query::weigh::{WeighedQuery, Weights};
 use crate::store::{FileName, LexicalField, StoreError, WordCounts, WordTable};
 
@@ -23,10 +23,9 @@ const IN_PATHS: f32 = 1.15;
 const LEFT_OUT: f32 = 0.02;
 
 /// Documents of one kind, with their scores so far.
-struct View<'a> {
+struct View<L> {
     /// How long a document is, in words.
-    length: fn(&WordTable, u32) -> f32,
-    table: &'a WordTable,
+    length: L,
     scored: Scored,
     n_documents: f32,
     average: f32,
@@ -34,6 +33,7 @@ struct View<'a> {
 }
 
 /// Scores by document, and which have one.
+#[derive(Clone)]
 pub(super) struct Scored {
     pub(super) scores: Vec<f32>,
     /// Every document whose score is above nothing, once, in no order.
@@ -41,6 +41,11 @@ pub(super) struct Scored {
 }
 
 impl Scored {
+    fn new(n_documents: usize) -> Self {
+        Self { scores: vec![0.0; n_documents], found: Vec::new() }
+    }
+
+    #[inline]
     fn add(&mut self, document: u32, more: f32) {
         let score = &mut self.scores[document as usize];
         let is_new = *score == 0.0;
@@ -51,37 +56,40 @@ impl Scored {
     }
 }
 
-impl<'a> View<'a> {
+impl<L: Fn(u32) -> f32> View<L> {
     /// `size` is how many documents take part, and how many words they have together.
-    fn of(
-        table: &'a WordTable,
-        length: fn(&WordTable, u32) -> f32,
-        n_numbers: usize,
-        size: (u64, u64),
-        b: f32,
-    ) -> Self {
+    fn of(length: L, n_numbers: usize, size: (u64, u64), b: f32) -> Self {
         let (n_documents, total) = (size.0 as f32, size.1 as f32);
-        let scored = Scored { scores: vec![0.0; n_numbers], found: Vec::new() };
-        Self { length, table, scored, n_documents, average: (total / n_documents.max(1.0)).max(1.0), b }
+        let scored = Scored::new(n_numbers);
+        Self { length, scored, n_documents, average: (total / n_documents.max(1.0)).max(1.0), b }
     }
 
     /// Adds one word with its weight; `times` has each document once.
     fn add(&mut self, weight: f32, times: &[(u32, f32)]) {
-        self.add_to_both(weight, None, times);
+        let weight = weight * rarity(self.n_documents, times.len() as f32);
+        for (document, times) in times {
+            let least = self.least(*document, *times);
+            self.scored.add(*document, weight * times * (K1 + 1.0) / least);
+        }
     }
 
     /// The same for a second query of the same documents as well, which are looked up once.
     fn add_to_both(&mut self, weight: f32, other: Option<(f32, &mut Scored)>, times: &[(u32, f32)]) {
+        let Some((of_other, scored)) = other else { return self.add(weight, times) };
         let rarity = rarity(self.n_documents, times.len() as f32);
-        let (of_this, mut other) = (weight * rarity, other.map(|(weight, scored)| (weight * rarity, scored)));
+        let (of_this, of_other) = (weight * rarity, of_other * rarity);
         for (document, times) in times {
-            let length = 1.0 - self.b + self.b * (self.length)(self.table, *document) / self.average;
-            let least = times + K1 * length;
+            let least = self.least(*document, *times);
             self.scored.add(*document, of_this * times * (K1 + 1.0) / least);
-            if let Some((of_other, scored)) = &mut other {
-                scored.add(*document, *of_other * times * (K1 + 1.0) / least);
-            }
+            scored.add(*document, of_other * times * (K1 + 1.0) / least);
         }
+    }
+
+    /// What a word is divided by that a document has so often.
+    #[inline]
+    fn least(&self, document: u32, times: f32) -> f32 {
+        let length = 1.0 - self.b + self.b * (self.length)(document) / self.average;
+        times + K1 * length
     }
 }
 
@@ -98,12 +106,12 @@ fn by_files(n_files: f32, n_with: f32) -> f32 {
     (FOR_RARITY * (rarity - 0.5)).exp() * few
 }
 
-/// Scores by chunk or by file, as numbered in the table.
-pub(super) struct Scores {
+/// Scores by chunk or by file, as numbered in the table. Those of the chunks are what the caller makes of them.
+pub(super) struct Scores<C> {
     /// The whole query in each chunk.
-    pub(super) chunks: Scored,
+    pub(super) chunks: C,
     /// The title in each chunk.
-    pub(super) title_chunks: Scored,
+    pub(super) title_chunks: C,
     /// The whole query in each file.
     pub(super) files: Vec<f32>,
     /// The whole query in each path.
@@ -111,7 +119,7 @@ pub(super) struct Scores {
     /// The opening in the names that a file defines.
     pub(super) names: Vec<f32>,
     /// Stems in each chunk.
-    pub(super) stem_chunks: Scored,
+    pub(super) stem_chunks: C,
     /// Stems in each file.
     pub(super) stem_files: Vec<f32>,
 }
@@ -145,90 +153,141 @@ impl Sizes {
     }
 }
 
-/// Counts the words in the files that take part. Words and stems are counted at the same time.
-pub(super) fn scores(
+/// Counts the words in the files that take part. Words and stems are counted at the same time, and so is `best_of` them
+/// found.
+pub(super) fn scores<C: Send>(
     counts: &dyn WordCounts,
     takes_part: &[bool],
     asked: &WeighedQuery,
-) -> Result<Scores, StoreError> {
+    best_of: impl Fn(&Scored) -> C + Sync,
+) -> Result<Scores<C>, StoreError> {
     let sizes = Sizes::of(counts.table(), takes_part);
-    let by_words = || by_words(counts, takes_part, &sizes, asked);
-    let by_stems = || by_stems(counts, takes_part, &sizes, asked);
-    let (scores, of_stems) = rayon::join(by_words, by_stems);
+    let takes_part = &TakesPart::of(takes_part);
+    let by_words = || {
+        let found = by_words(counts, takes_part, &sizes, asked)?;
+        let (chunks, title_chunks) = (best_of(&found.chunks), best_of(&found.title_chunks));
+        Ok::<_, StoreError>((chunks, title_chunks, found))
+    };
+    let by_stems = || {
+        let (chunks, files) = by_stems(counts, takes_part, &sizes, asked)?;
+        Ok::<_, StoreError>((best_of(&chunks), files))
+    };
+    let (of_words, of_stems) = rayon::join(by_words, by_stems);
+    let (chunks, title_chunks, ByWords { files, paths, names, .. }) = of_words?;
     let (stem_chunks, stem_files) = of_stems?;
-    Ok(Scores { stem_chunks, stem_files, ..scores? })
+    Ok(Scores { chunks, title_chunks, files, paths, names, stem_chunks, stem_files })
 }
 
 /// All but the stems.
+struct ByWords {
+    chunks: Scored,
+    title_chunks: Scored,
+    files: Vec<f32>,
+    paths: Vec<f32>,
+    names: Vec<f32>,
+}
+
 fn by_words(
     counts: &dyn WordCounts,
-    takes_part: &[bool],
+    takes_part: &TakesPart<'_>,
     sizes: &Sizes,
     asked: &WeighedQuery,
-) -> Result<Scores, StoreError> {
+) -> Result<ByWords, StoreError> {
     let table = counts.table();
     let (n_files, n_chunks) = (table.paths.len(), table.chunks.len());
     let in_each = (sizes.chunks, sizes.content + PATH_TIMES as u64 * sizes.path_in_chunks);
-    let mut chunks = View::of(table, chunk_words, n_chunks, in_each, 0.75);
-    let mut title_chunks = Scored { scores: vec![0.0; n_chunks], found: Vec::new() };
-    let of_files = |length, words, b| View::of(table, length, n_files, (sizes.files, words), b);
-    let mut files = of_files(|table, file| table.files[file as usize].content as f32, sizes.content, 0.75);
-    let mut paths = of_files(|table, file| table.files[file as usize].path as f32, sizes.path, 0.5);
-    let mut names = of_files(|table, file| table.files[file as usize].symbol as f32, sizes.symbol, 0.6);
-    let (mut in_text, mut in_path, mut in_label) = (Places::default(), Places::default(), Places::default());
+    let mut chunks = View::of(|chunk| chunk_words(table, chunk), n_chunks, in_each, 0.75);
+    let mut title_chunks = Scored::new(n_chunks);
+    let of_file = |file: u32| &table.files[file as usize];
+    let of = |words: u64| (sizes.files, words);
+    let mut files = View::of(|file| of_file(file).content as f32, n_files, of(sizes.content), 0.75);
+    let mut paths = View::of(|file| of_file(file).path as f32, n_files, of(sizes.path), 0.5);
+    let mut names = View::of(|file| of_file(file).symbol as f32, n_files, of(sizes.symbol), 0.6);
     let (mut in_files, mut in_paths, mut in_names) =
         (Tally::new(n_files), Tally::new(n_files), Tally::new(n_files));
-    let mut in_chunks = Vec::new();
+    let mut together = Vec::new();
     let said = worth_asking(counts, LexicalField::Content, &asked.words)?;
     let n_files = sizes.files as f32;
-    for (word, weight) in &asked.words {
-        in_text.clear();
-        let is_said = said.contains(word.as_str());
-        if is_said {
-            in_text.read(counts, takes_part, LexicalField::Content, word)?;
-            in_text.by_file(|file, times| in_files.add(file, times));
+    let words: Vec<(&str, f32)> = asked.words.iter().map(|(word, weight)| (word.as_str(), *weight)).collect();
+    let read = |found: &mut Found, (word, _): (&str, f32)| {
+        found.in_text.clear();
+        if said.contains(word) {
+            found.in_text.read(counts, takes_part, LexicalField::Content, word)?;
         }
-        in_path.read(counts, takes_part, LexicalField::Path, word)?;
+        found.in_path.read(counts, takes_part, LexicalField::Path, word)?;
+        match asked.opening.contains_key(word) {
+            true => found.in_label.read(counts, takes_part, LexicalField::Symbol, word),
+            false => Ok(()),
+        }
+    };
+    read_ahead(&words, read, |Found { in_text, in_path, in_label }: &Found, (word, weight)| {
+        in_text.by_file(|file, times| in_files.add(file, times));
         // A word stands as often in the path of each chunk of a file.
-        in_path.each(|file, times| in_paths.set(file, times));
+        in_path.in_a_chunk(|file, times| in_paths.set(file, times));
         for (file, times) in in_paths.all() {
             in_files.add(*file, PATH_TIMES * times);
         }
-        in_text.with_path(&in_path, &mut in_chunks);
+        let in_chunks = in_text.with_path(in_path, &mut together);
         // What is not looked up is in most files.
-        let found = if is_said { in_files.all().len() as f32 } else { n_files };
+        let found = if said.contains(word) { in_files.all().len() as f32 } else { n_files };
         let more = match asked.is_line() {
             true => 1.0,
             false => by_files(n_files, found) * if in_paths.all().is_empty() { 1.0 } else { IN_PATHS },
         };
         let title = asked.title.get(word).map(|weight| (*weight * more, &mut title_chunks));
-        chunks.add_to_both(*weight * more, title, &in_chunks);
-        files.add(*weight * more, in_files.all());
-        paths.add(*weight * more, in_paths.all());
+        chunks.add_to_both(weight * more, title, in_chunks);
+        files.add(weight * more, in_files.all());
+        paths.add(weight * more, in_paths.all());
         if let Some(weight) = asked.opening.get(word) {
-            in_label.read(counts, takes_part, LexicalField::Symbol, word)?;
             in_label.by_file(|file, times| in_names.add(file, times));
             names.add(*weight * more, in_names.all());
         }
         for tally in [&mut in_files, &mut in_paths, &mut in_names] {
             tally.clear();
         }
-    }
-    Ok(Scores {
+    })?;
+    Ok(ByWords {
         chunks: chunks.scored,
         title_chunks,
         files: files.scored.scores,
         paths: paths.scored.scores,
         names: names.scored.scores,
-        stem_chunks: Scored { scores: Vec::new(), found: Vec::new() },
-        stem_files: Vec::new(),
     })
 }
 
+/// Where a word was found.
+#[derive(Default)]
+struct Found {
+    in_text: Places,
+    in_path: Places,
+    in_label: Places,
+}
+
+/// Reads words in their order and gives each to `take`. While one is taken, the next is read by whichever thread is free:
+/// words have more to add up than stems, and the thread of those would be idle at the end.
+fn read_ahead<W: Copy + Send + Sync, R: Default + Send + Sync>(
+    words: &[W],
+    read: impl Fn(&mut R, W) -> Result<(), StoreError> + Sync,
+    mut take: impl FnMut(&R, W) + Send,
+) -> Result<(), StoreError> {
+    let (mut now, mut next) = (R::default(), R::default());
+    if let Some(first) = words.first() {
+        read(&mut now, *first)?;
+    }
+    for (at, word) in words.iter().enumerate() {
+        let following = words.get(at + 1);
+        let ahead = || following.map_or(Ok(()), |following| read(&mut next, *following));
+        let ((), ahead) = rayon::join(|| take(&now, *word), ahead);
+        ahead?;
+        std::mem::swap(&mut now, &mut next);
+    }
+    Ok(())
+}
+
 /// A chunk's words, those of its path as often as they count.
+#[inline]
 fn chunk_words(table: &WordTable, chunk: u32) -> f32 {
-    let chunk = &table.chunks[chunk as usize];
-    chunk.content as f32 + PATH_TIMES * chunk.path as f32
+    table.chunks.content()[chunk as usize] as f32 + PATH_TIMES * table.chunks.path()[chunk as usize] as f32
 }
 
 /// The words that together say nearly all there is to say. The others are in most chunks: reading where would cost most
@@ -258,26 +317,34 @@ fn worth_asking<'a>(
 /// The stems of the whole query in each chunk and in each file.
 fn by_stems(
     counts: &dyn WordCounts,
-    takes_part: &[bool],
+    takes_part: &TakesPart<'_>,
     sizes: &Sizes,
     asked: &WeighedQuery,
 ) -> Result<(Scored, Vec<f32>), StoreError> {
     let table = counts.table();
-    let chunk_stems = |table: &WordTable, chunk: u32| table.chunks[chunk as usize].stem as f32;
-    let file_stems = |table: &WordTable, file: u32| table.files[file as usize].stem as f32;
-    let mut chunks = View::of(table, chunk_stems, table.chunks.len(), (sizes.chunks, sizes.stem), 0.75);
-    let mut files = View::of(table, file_stems, table.paths.len(), (sizes.files, sizes.stem), 0.75);
-    let (mut in_text, mut in_files) = (Places::default(), Tally::new(table.paths.len()));
+    let (of_chunks, of_files) = (table.chunks.stem(), &table.files);
+    let chunk_stems = |chunk: u32| of_chunks[chunk as usize] as f32;
+    let file_stems = |file: u32| of_files[file as usize].stem as f32;
+    let mut chunks = View::of(chunk_stems, of_chunks.len(), (sizes.chunks, sizes.stem), 0.75);
+    let mut files = View::of(file_stems, of_files.len(), (sizes.files, sizes.stem), 0.75);
+    let mut in_files = Tally::new(table.paths.len());
     let said = worth_asking(counts, LexicalField::Stem, &asked.stems)?;
-    for (stem, weight) in asked.stems.iter().filter(|(stem, _)| said.contains(stem.as_str())) {
-        in_text.read(counts, takes_part, LexicalField::Stem, stem)?;
+    let stems: Vec<(&str, f32)> = asked
+        .stems
+        .iter()
+        .filter(|(stem, _)| said.contains(stem.as_str()))
+        .map(|(stem, weight)| (stem.as_str(), *weight))
+        .collect();
+    let read =
+        |found: &mut Places, (stem, _): (&str, f32)| found.read(counts, takes_part, LexicalField::Stem, stem);
+    read_ahead(&stems, read, |in_text: &Places, (_, weight)| {
         in_text.by_file(|file, times| in_files.add(file, times));
         let n_with = in_files.all().len() as f32;
-        let weight = if asked.is_line() { *weight } else { *weight * by_files(sizes.files as f32, n_with) };
+        let weight = if asked.is_line() { weight } else { weight * by_files(sizes.files as f32, n_with) };
         chunks.add(weight, &in_text.chunks);
         files.add(weight, in_files.all());
         in_files.clear();
-    }
+    })?;
     Ok((chunks.scored, files.scored.scores))
 }
 
@@ -301,8 +368,8 @@ pub(super) fn file_names(table: &WordTable, takes_part: &[bool], stems: &Weights
             }
         }
     }
-    let length = |table: &WordTable, file: u32| table.names[file as usize].stems.len() as f32;
-    let mut names = View::of(table, length, table.names.len(), (n_files, n_words), 0.5);
+    let length = |file: u32| table.names[file as usize].stems.len() as f32;
+    let mut names = View::of(length, table.names.len(), (n_files, n_words), 0.5);
     for (stem, weight) in stems {
         names.add(*weight, found.get(&FileName::hash_of(stem)).map_or(&[], Vec::as_slice));
     }

@@ -45,34 +45,30 @@ pub(super) fn scored(
         let modules = mentioned::by_module(&query.modules, table, takes_part);
         (bm25::file_names(table, takes_part, &query.stems), mentioned, modules)
     };
-    let by_words = || {
-        let scores = bm25::scores(counts, takes_part, query)?;
-        let best = best_chunks(table, &scores.chunks);
-        Ok::<_, StoreError>((scores, best))
-    };
+    let by_words = || bm25::scores(counts, takes_part, query, |chunks| best_chunks(table, chunks));
     let (of_words, (file_names, mentioned, modules)) = pool::install(|| rayon::join(by_words, by_name));
-    let (scores, best) = of_words?;
+    let scores = of_words?;
     let mut channels: [Vec<f32>; N_CHANNELS] = std::array::from_fn(|_| Vec::new());
     let mut set = |channel: Channel, scores: Vec<f32>| {
         channels[channel as usize] = beside_the_best(scores, &table.kinds);
     };
-    set(Channel::Chunks, means(&best));
+    set(Channel::Chunks, means(&scores.chunks));
     set(Channel::Definitions, definitions(table, &scores.files));
     set(Channel::Files, scores.files);
-    set(Channel::Title, means(&best_chunks(table, &scores.title_chunks)));
+    set(Channel::Title, means(&scores.title_chunks));
     set(Channel::Paths, scores.paths);
     set(Channel::FileNames, file_names);
     set(Channel::Mentioned, mentioned);
     set(Channel::Modules, modules);
     set(Channel::Names, scores.names);
-    set(Channel::StemChunks, means(&best_chunks(table, &scores.stem_chunks)));
+    set(Channel::StemChunks, means(&scores.stem_chunks));
     set(Channel::StemFiles, scores.stem_files);
     if let Some(history) = history.filter(|history| !history.is_empty()) {
         set(Channel::Commits, past::of_files(&history.by_commit(&query.words), table, takes_part));
         set(Channel::Messages, past::of_files(&history.by_file(&query.title), table, takes_part));
     }
     channels[Channel::Near as usize] = near;
-    Ok(Scored { channels, best })
+    Ok(Scored { channels, best: scores.chunks })
 }
 
 /// How much each file defines that has any word of the query: of two that fit alike the one that more is done in is
@@ -151,6 +147,10 @@ impl Best {
 
     /// Of equal ones that with the lower number goes first.
     fn add(&mut self, number: u32, score: f32) {
+        // Most chunks of a file are none of its best.
+        if self.n_chunks == BEST_CHUNKS && self.chunks[BEST_CHUNKS - 1].1 > score {
+            return;
+        }
         let place = self
             .chunks()
             .partition_point(|(other, known)| *known > score || *known == score && *other < number);
@@ -165,7 +165,7 @@ impl Best {
 fn best_chunks(table: &WordTable, scored: &bm25::Scored) -> Vec<Best> {
     let mut best = vec![Best::default(); table.paths.len()];
     for number in &scored.found {
-        if let Some(file) = table.chunks[*number as usize].file {
+        if let Some(file) = table.chunks.file(*number) {
             best[file as usize].add(*number, scored.scores[*number as usize]);
         }
     }

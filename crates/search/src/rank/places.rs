@@ -1,15 +1,53 @@
 //! Where a word stands: in which chunks, and how often in each file.
 
 use super::bm25::PATH_TIMES;
-use crate::store::{LexicalField, StoreError, WordCounts};
+use crate::store::{Chunks, LexicalField, StoreError, WordCounts, WordTable};
 
 /// The chunks that have a word in one field, each once, with how often, and their files.
 #[derive(Default)]
 pub(super) struct Places {
     pub(super) chunks: Vec<(u32, f32)>,
-    files: Vec<u32>,
+    files: Vec<Run>,
     /// Some number is smaller than the one before it.
     mixed: bool,
+}
+
+/// Which files take part, so that it can be told of many at once: tests lie in folders of their own as a rule, and are
+/// often most of a repository.
+pub(super) struct TakesPart<'a> {
+    files: &'a [bool],
+    /// How many with a lower number do, for each and for one more.
+    before: Vec<u32>,
+}
+
+impl<'a> TakesPart<'a> {
+    pub(super) fn of(files: &'a [bool]) -> Self {
+        let mut sum = 0;
+        let counted = files.iter().map(|takes_part| {
+            sum += u32::from(*takes_part);
+            sum
+        });
+        Self { files, before: std::iter::once(0).chain(counted).collect() }
+    }
+
+    /// True when none of these chunks is of a file that takes part; `chunks` are in order, as a segment has them.
+    fn none_of(&self, table: &WordTable, base: u32, chunks: &[u32]) -> bool {
+        let (Some(first), Some(last)) = (chunks.first(), chunks.last()) else { return true };
+        let Some((lowest, highest)) = table.chunks.files_between(base + first, base + last) else {
+            return false;
+        };
+        let before = |file: usize| self.before.get(file).copied();
+        lowest > highest || before(lowest as usize) == before(highest as usize + 1)
+    }
+}
+
+/// Chunks of one file that follow each other.
+struct Run {
+    file: u32,
+    /// How often they have the word.
+    sum: f32,
+    /// How often the last of them has it.
+    last: f32,
 }
 
 impl Places {
@@ -19,58 +57,74 @@ impl Places {
         self.mixed = false;
     }
 
-    /// Reads a word's places in the files that take part.
+    /// Reads a word's places in the files that take part, in one pass: words that most chunks have are most of a search.
     pub(super) fn read(
         &mut self,
         counts: &dyn WordCounts,
-        takes_part: &[bool],
+        takes_part: &TakesPart<'_>,
         field: LexicalField,
         word: &str,
     ) -> Result<(), StoreError> {
         self.clear();
         let table = counts.table();
-        let mut last = 0;
+        let files = table.chunks.files();
+        let mut before = 0;
+        let mut run = Run { file: Chunks::NO_FILE, sum: 0.0, last: 0.0 };
+        let Self { chunks: found, files: runs, mixed } = self;
         counts.blocks(field, word, &mut |base, chunks, times| {
+            if takes_part.none_of(table, base, chunks) {
+                return;
+            }
+            found.reserve(chunks.len());
             for (chunk, times) in chunks.iter().zip(times) {
                 let chunk = base + chunk;
-                let Some(file) = table.chunks.get(chunk as usize).and_then(|chunk| chunk.file) else {
+                let file = files.get(chunk as usize).copied().unwrap_or(Chunks::NO_FILE);
+                // A chunk that is gone has a file that is none.
+                if !takes_part.files.get(file as usize).copied().unwrap_or(false) {
                     continue;
-                };
-                if takes_part[file as usize] {
-                    self.mixed |= chunk < last;
-                    last = chunk;
-                    self.chunks.push((chunk, *times as f32));
-                    self.files.push(file);
+                }
+                let times = *times as f32;
+                *mixed |= chunk < before;
+                before = chunk;
+                found.push((chunk, times));
+                if run.file == file {
+                    run.sum += times;
+                    run.last = times;
+                } else {
+                    let done = std::mem::replace(&mut run, Run { file, sum: times, last: times });
+                    if done.file != Chunks::NO_FILE {
+                        runs.push(done);
+                    }
                 }
             }
-        })
-    }
-
-    /// Every chunk's file with how often the word stands in the chunk.
-    pub(super) fn each(&self, mut each: impl FnMut(u32, f32)) {
-        self.files.iter().zip(&self.chunks).for_each(|(file, (_, times))| each(*file, *times));
-    }
-
-    /// The same, chunks of one file that follow each other added up. Counts are whole numbers: their sums are exact in
-    /// whatever order.
-    pub(super) fn by_file(&self, mut each: impl FnMut(u32, f32)) {
-        let (mut last, mut sum) = (None, 0.0);
-        self.each(|file, times| {
-            if last != Some(file) {
-                if let Some(last) = last.replace(file) {
-                    each(last, sum);
-                }
-                sum = 0.0;
-            }
-            sum += times;
-        });
-        if let Some(last) = last {
-            each(last, sum);
+        })?;
+        if run.file != Chunks::NO_FILE {
+            runs.push(run);
         }
+        Ok(())
     }
 
-    /// Each chunk's words and those of its path together.
-    pub(super) fn with_path(&self, path: &Self, together: &mut Vec<(u32, f32)>) {
+    /// Files with how often the word stands in chunks of each that follow each other; a file comes once for each such run.
+    /// Counts are whole numbers: their sums are exact in whatever order.
+    pub(super) fn by_file(&self, mut each: impl FnMut(u32, f32)) {
+        self.files.iter().for_each(|run| each(run.file, run.sum));
+    }
+
+    /// The same, with how often it stands in one of the chunks: what is in a path is in each of them as often.
+    pub(super) fn in_a_chunk(&self, mut each: impl FnMut(u32, f32)) {
+        self.files.iter().for_each(|run| each(run.file, run.last));
+    }
+
+    /// Each chunk's words and those of its path together, for which `together` is room.
+    pub(super) fn with_path<'a>(
+        &'a self,
+        path: &Self,
+        together: &'a mut Vec<(u32, f32)>,
+    ) -> &'a [(u32, f32)] {
+        // Few words are in any path.
+        if path.chunks.is_empty() && !self.mixed {
+            return &self.chunks;
+        }
         together.clear();
         let of_path = path.chunks.iter().map(|(chunk, times)| (*chunk, PATH_TIMES * times));
         if self.mixed || path.mixed {
@@ -84,17 +138,23 @@ impl Places {
                 }
                 is_same
             });
-            return;
+            return together;
         }
-        let mut text = self.chunks.iter().copied().peekable();
+        let mut text = self.chunks.as_slice();
         for (chunk, times) in of_path {
-            while let Some(before) = text.next_if(|(other, _)| *other < chunk) {
-                together.push(before);
+            let n_before = text.iter().take_while(|(other, _)| *other < chunk).count();
+            together.extend_from_slice(&text[..n_before]);
+            text = &text[n_before..];
+            match text.split_first() {
+                Some(((other, more), rest)) if *other == chunk => {
+                    together.push((chunk, times + more));
+                    text = rest;
+                }
+                _ => together.push((chunk, times)),
             }
-            let more = text.next_if(|(other, _)| *other == chunk).map_or(0.0, |(_, times)| times);
-            together.push((chunk, times + more));
         }
-        together.extend(text);
+        together.extend_from_slice(text);
+        together
     }
 }
 

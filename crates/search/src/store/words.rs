@@ -6,7 +6,7 @@ mod file_name;
 mod table;
 
 pub use file_name::{FileName, PathKind};
-pub use table::{ChunkWords, FileWords, WordTable};
+pub use table::{ChunkWords, Chunks, FileWords, WordTable};
 
 /// Takes chunks that have a word, many at a time: a number, what is added to it for each chunk, and how often each has it.
 pub type EachBlock<'a> = dyn FnMut(u32, &[u32], &[u32]) + 'a;

@@ -89,7 +89,7 @@ type Times = BTreeMap<u32, f32>;
 fn of_field(counts: &Counted, takes_part: &[bool], field: LexicalField, word: &str) -> (Times, Times) {
     let (mut chunks, mut files) = (Times::new(), Times::new());
     let add = &mut |chunk: u32, times: u32| {
-        let Some(file) = counts.table.chunks[chunk as usize].file else { return };
+        let Some(file) = counts.table.chunks.file(chunk) else { return };
         if takes_part[file as usize] {
             chunks.insert(chunk, times as f32);
             *files.entry(file).or_default() += times as f32;
@@ -134,7 +134,7 @@ fn plain(counts: &Counted, takes_part: &[bool], asked: &WeighedQuery) -> [Vec<f3
         let mut in_paths = Times::new();
         for (chunk, times) in path_chunks {
             *in_chunks.entry(chunk).or_default() += PATH_TIMES * times;
-            in_paths.insert(table.chunks[chunk as usize].file.unwrap(), times);
+            in_paths.insert(table.chunks.file(chunk).unwrap(), times);
         }
         for (file, times) in &in_paths {
             *in_files.entry(*file).or_default() += PATH_TIMES * times;
@@ -161,7 +161,7 @@ fn plain(counts: &Counted, takes_part: &[bool], asked: &WeighedQuery) -> [Vec<f3
         let (in_chunks, in_files) = of_field(counts, takes_part, LexicalField::Stem, stem);
         let more = by_files(sizes.files as f32, in_files.len() as f32);
         let weight = if asked.is_line() { *weight } else { *weight * more };
-        let stems_of = |chunk: u32| table.chunks[chunk as usize].stem as f32;
+        let stems_of = |chunk: u32| table.chunks.stem()[chunk as usize] as f32;
         add(&mut stems, weight, &in_chunks, (sizes.chunks, sizes.stem), 0.75, stems_of);
         let stems_of = |file: u32| table.files[file as usize].stem as f32;
         add(&mut stem_files, weight, &in_files, (sizes.files, sizes.stem), 0.75, stems_of);
@@ -223,7 +223,7 @@ proptest! {
             words: weights(&asked), title: weights(&title), opening: weights(&title), stems: weights(&asked),
             n_tokens, ..WeighedQuery::default()
         };
-        let scores = scores(&counted, &takes_part, &query).unwrap();
+        let scores = scores(&counted, &takes_part, &query, Scored::clone).unwrap();
         for scored in [&scores.chunks, &scores.title_chunks, &scores.stem_chunks] {
             check_found(scored)?;
         }

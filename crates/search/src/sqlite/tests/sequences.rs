@@ -48,7 +48,7 @@ fn counted(reader: &dyn GenerationReader) -> BTreeMap<String, (FileWords, Vec<u3
     }
     for (at, word) in WORDS.iter().enumerate() {
         let mut add = |chunk: u32, times: u32| {
-            let Some(file) = table.chunks[chunk as usize].file else { return };
+            let Some(file) = table.chunks.file(chunk) else { return };
             let id = counts.chunk_id(chunk).expect("a chunk of a file has an id");
             let path = &reader.chunks(&[id]).unwrap()[0].chunk.rel_path;
             assert_eq!(**path, *table.paths[file as usize]);

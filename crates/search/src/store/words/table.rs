@@ -20,7 +20,7 @@ pub struct WordTable {
     /// The sizes of each.
     pub files: Vec<FileWords>,
     /// The chunks; one that is gone belongs to no file.
-    pub chunks: Vec<ChunkWords>,
+    pub chunks: Chunks,
     numbers: HashMap<Arc<str>, u32>,
     folders: HashMap<Box<str>, u32>,
 }
@@ -40,6 +40,101 @@ pub struct FileWords {
     pub content: u32,
     /// Stems of its text.
     pub stem: u32,
+}
+
+/// Chunks by number, a list for each thing that is known of them: to look where a word stands that most chunks have is a
+/// walk over these lists, and what is not asked for does not pass through the processor's caches.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Chunks {
+    files: Vec<u32>,
+    symbol: Vec<u32>,
+    path: Vec<u32>,
+    content: Vec<u32>,
+    stem: Vec<u32>,
+    /// The lowest and the highest file of each so many chunks, those that are gone by now included.
+    ranges: Vec<(u32, u32)>,
+}
+
+impl Chunks {
+    /// How many chunks that follow each other have one entry in `ranges`.
+    const RANGE: usize = 128;
+
+    /// The file of a chunk that is gone.
+    pub const NO_FILE: u32 = u32::MAX;
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Says whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// The number of a chunk's file, if it is there.
+    pub fn file(&self, chunk: u32) -> Option<u32> {
+        self.files.get(chunk as usize).copied().filter(|file| *file != Self::NO_FILE)
+    }
+
+    /// The number of each one's file, or [`Chunks::NO_FILE`].
+    pub fn files(&self) -> &[u32] {
+        &self.files
+    }
+
+    /// The lowest and the highest number that the files of these chunks and of their neighbours have; none where they are
+    /// many.
+    pub fn files_between(&self, first: u32, last: u32) -> Option<(u32, u32)> {
+        const MOST: usize = 8;
+        let ranges = self.ranges.get(first as usize / Self::RANGE..=last as usize / Self::RANGE)?;
+        let widest = |left: (u32, u32), right: &(u32, u32)| (left.0.min(right.0), left.1.max(right.1));
+        (ranges.len() <= MOST).then(|| ranges.iter().fold((u32::MAX, 0), widest))
+    }
+
+    /// How many words the path of each has.
+    pub fn path(&self) -> &[u32] {
+        &self.path
+    }
+
+    /// How many words the text of each has.
+    pub fn content(&self) -> &[u32] {
+        &self.content
+    }
+
+    /// How many stems the text of each has.
+    pub fn stem(&self) -> &[u32] {
+        &self.stem
+    }
+
+    fn push(&mut self, chunk: ChunkWords) {
+        if self.files.len().is_multiple_of(Self::RANGE) {
+            self.ranges.push((u32::MAX, 0));
+        }
+        if let (Some(file), Some(range)) = (chunk.file, self.ranges.last_mut()) {
+            *range = (range.0.min(file), range.1.max(file));
+        }
+        self.files.push(chunk.file.unwrap_or(Self::NO_FILE));
+        self.symbol.push(chunk.symbol);
+        self.path.push(chunk.path);
+        self.content.push(chunk.content);
+        self.stem.push(chunk.stem);
+    }
+
+    /// Leaves nothing but the number.
+    fn take(&mut self, chunk: u32) -> Option<ChunkWords> {
+        let at = chunk as usize;
+        let file = self.files.get_mut(at).map(|file| std::mem::replace(file, Self::NO_FILE))?;
+        let [symbol, path, content, stem] =
+            [&mut self.symbol, &mut self.path, &mut self.content, &mut self.stem]
+                .map(|list| list.get_mut(at).map_or(0, std::mem::take));
+        Some(ChunkWords {
+            file: Some(file).filter(|file| *file != Self::NO_FILE),
+            symbol,
+            path,
+            content,
+            stem,
+        })
+    }
 }
 
 /// One chunk's sizes.
@@ -109,8 +204,7 @@ impl WordTable {
 
     /// Takes a chunk away from its file; its number stays.
     pub fn remove_chunk(&mut self, chunk: u32) {
-        let Some(chunk) = self.chunks.get_mut(chunk as usize) else { return };
-        let gone = std::mem::take(chunk);
+        let Some(gone) = self.chunks.take(chunk) else { return };
         if let Some(file) = gone.file.and_then(|file| self.files.get_mut(file as usize)) {
             file.n_chunks -= 1;
             file.symbol -= gone.symbol;
@@ -127,6 +221,25 @@ fn next(count: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_files_of_neighbouring_chunks_lie_between_two() {
+        let mut table = WordTable::default();
+        assert_eq!(table.chunks.files_between(0, 0), None);
+        for at in 0..2000_u32 {
+            let file = table.add_file(&format!("{}.rs", at / 10));
+            table.add_chunk(ChunkWords { file: Some(file).filter(|_| at != 500), ..ChunkWords::default() });
+        }
+        table.remove_chunk(0);
+        for (first, last) in [(0, 0), (5, 300), (499, 501), (1999, 1999)] {
+            let (lowest, highest) = table.chunks.files_between(first, last).unwrap();
+            let between = (first..=last).filter_map(|chunk| table.chunks.file(chunk));
+            assert!(between.clone().all(|file| (lowest..=highest).contains(&file)), "{first}-{last}");
+            assert!(highest - lowest <= (last - first) / 10 + 26, "{first}-{last}: {lowest}-{highest}");
+        }
+        assert_eq!(table.chunks.files_between(0, 1999), None, "so many say nothing");
+        assert_eq!(table.chunks.files_between(1999, 5000), None);
+    }
 
     #[test]
     fn a_file_that_comes_back_has_its_number_and_only_its_new_words() {
