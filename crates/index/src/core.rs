@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Once};
 
-use chartroom_protocol::index::{IndexConfig, IndexingProgress, ManageAction, Operation, OperationPhase};
+use chartroom_protocol::index::{
+    ActiveMutation, IndexConfig, IndexingProgress, ManageAction, Operation, OperationPhase,
+};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::catalog::{Catalog, CatalogDoc, CatalogView, CatalogWriter, CodebaseInfo};
+use crate::catalog::{Catalog, CatalogDoc, CatalogView, CatalogWriter, CodebaseInfo, CodebaseState};
 use crate::commits::Commits;
 use crate::freshness::RootSync;
 use crate::git::GitProbe;
@@ -103,7 +105,7 @@ pub(crate) struct ReadContext<'a> {
 /// The facts a gate needs beside the catalog.
 pub(crate) trait GateFacts {
     fn proof(&self, root: &str) -> crate::proof::Checked;
-    fn active(&self, root: &str) -> Option<chartroom_protocol::index::ActiveMutation>;
+    fn active(&self, root: &str) -> Option<ActiveMutation>;
     fn progress(&self, root: &str) -> Option<IndexingProgress>;
     /// What the markers prove and the catalog does not have.
     fn recovered(&self, doc: &CatalogDoc) -> Vec<(String, CodebaseInfo)>;
@@ -118,6 +120,23 @@ impl ReadContext<'_> {
             view.doc.codebases.extend(found);
         }
         view
+    }
+}
+
+impl ReadContext<'_> {
+    /// Who changes a codebase now, and its entry beside that. A build that ends writes the catalog before it lets go: whoever
+    /// read "indexing" and then finds nobody who builds has an entry of before the end, and looks once more.
+    pub(crate) fn beside_active(
+        &self,
+        root: &str,
+        info: Option<CodebaseInfo>,
+    ) -> (Option<CodebaseInfo>, Option<ActiveMutation>) {
+        let active = self.gate.active(root);
+        let is_indexing =
+            info.as_ref().is_some_and(|info| matches!(info.state, CodebaseState::Indexing { .. }));
+        let is_of_before = is_indexing && active.is_none();
+        let info = if is_of_before { self.view().doc.codebases.remove(root) } else { info };
+        (info, active)
     }
 }
 
@@ -194,7 +213,7 @@ impl GateFacts for Core {
         crate::proof::validate_completion_proof(&*self.store, root, &self.fingerprint)
     }
 
-    fn active(&self, root: &str) -> Option<chartroom_protocol::index::ActiveMutation> {
+    fn active(&self, root: &str) -> Option<ActiveMutation> {
         self.leases.active(root)
     }
 

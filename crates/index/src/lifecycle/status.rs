@@ -22,9 +22,9 @@ use chartroom_search::scan::LeftOut;
 /// Tells the state of one codebase.
 pub(super) fn status(core: &Arc<Core>, params: &ManageIndexParams, target: &Target) -> ManageIndexResponse {
     let root = &target.root;
-    let view = core.view();
-    let info = view.doc.codebases.get(root);
-    let active = core.active(root);
+    let known = core.view().doc.codebases.remove(root);
+    let (info, active) = core.read_context().beside_active(root, known);
+    let info = info.as_ref();
     let building = active.as_ref().is_some_and(|active| active.is_build());
     let checked = core.proof(root);
     let verdict = gates::decide(

@@ -20,9 +20,9 @@ pub(super) fn sync(core: &Arc<Core>, params: &ManageIndexParams, target: &Target
     if !conflicts.is_empty() {
         return answer::owner_conflict(params, root, conflicts);
     }
-    let view = core.view();
-    let info = view.doc.codebases.get(root);
-    let active = core.active(root);
+    let known = core.view().doc.codebases.remove(root);
+    let (info, active) = core.read_context().beside_active(root, known);
+    let info = info.as_ref();
     if let Some(active) = active.filter(ActiveMutation::is_build) {
         return answer::refused(core, params, root, LeaseError::Held(Box::new(active)));
     }

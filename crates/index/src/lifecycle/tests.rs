@@ -26,6 +26,33 @@ fn create_then_status_then_search() {
     assert_eq!(bench.search("gamma").unwrap().freshness_decision.unwrap().mode, FreshnessMode::SkippedRecent);
 }
 
+/// Nobody is told of an index whose size is not known yet, or of a build whose process is gone, because it ended just now.
+#[test]
+fn what_is_told_in_the_moment_in_which_a_build_ends_is_of_before_or_of_after() {
+    for _ in 0..150 {
+        let bench = Bench::new();
+        let managed = lifecycle::manage(&bench.core, bench.params(ManageAction::Create), None);
+        std::thread::scope(|scope| {
+            scope.spawn(|| managed.job.unwrap().run());
+            loop {
+                let (status, list) = (bench.manage(ManageAction::Status), bench.list());
+                if status.status != IndexStatus::NotReady {
+                    assert_eq!(status.status, IndexStatus::Ok, "{}", status.human_text);
+                    assert!(status.message.contains("2 files, 2 chunks"), "{}", status.message);
+                }
+                match list.codebases[0].bucket {
+                    CodebaseBucket::Indexing => {}
+                    CodebaseBucket::Ready => {
+                        assert_eq!(list.codebases[0].indexed_files, Some(2));
+                        break;
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        });
+    }
+}
+
 // INDEX-MANAGE-not_ready, INDEX-MANAGE-REASON-indexing
 #[test]
 fn while_a_build_runs_every_mutation_is_not_ready() {

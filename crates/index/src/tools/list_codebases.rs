@@ -28,8 +28,10 @@ pub(crate) fn list(core: &Core) -> ListCodebasesResponse {
     ListCodebasesResponse { total: codebases.len() as u64, codebases, notices }
 }
 
-fn listed(core: &Core, root: &str, info: &CodebaseInfo) -> ListedCodebase {
-    let building = core.active(root).is_some_and(|active| active.is_build());
+fn listed(core: &Core, root: &str, known: &CodebaseInfo) -> ListedCodebase {
+    let (info, active) = core.read_context().beside_active(root, Some(known.clone()));
+    let info = info.as_ref().unwrap_or(known);
+    let building = active.is_some_and(|active| active.is_build());
     let checked = core.proof(root);
     let fingerprint = FingerprintGate::of(Some(info), &core.fingerprint);
     let verdict = gates::decide(EntryState::of(Some(info)), fingerprint, building, checked.proof);

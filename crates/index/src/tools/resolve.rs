@@ -69,8 +69,9 @@ pub(crate) fn canonical_of(path: &str) -> Result<String, ToolError> {
         .ok_or_else(|| ToolError(format!("Path '{path}' is not valid UTF-8.")))
 }
 
-fn judge(context: ReadContext<'_>, root: &str, info: Option<CodebaseInfo>, path: &str) -> Resolved {
-    let building = context.gate.active(root).is_some_and(|active| active.is_build());
+fn judge(context: ReadContext<'_>, root: &str, known: Option<CodebaseInfo>, path: &str) -> Resolved {
+    let (info, active) = context.beside_active(root, known);
+    let building = active.is_some_and(|active| active.is_build());
     let checked = context.gate.proof(root);
     let verdict = gates::decide(
         EntryState::of(info.as_ref()),
