@@ -53,6 +53,9 @@ pub struct Quirks {
     pub answers_pull: bool,
     /// It answers "clean" until it has read its configuration, and then asks to be pulled again.
     pub refreshes_when_loaded: bool,
+    /// When it loads the project anew it asks twice to be pulled again, the second time up to 300 ms after the first: one alone may
+    /// be left from the time before.
+    pub refreshes_twice: bool,
     /// It skips a text that another follows soon, and one that it has looked at before, and publishes nothing then; not when a
     /// change says `wantDiagnostics`, which is clangd's own. It reads files of any name, and keeps what it has read of them
     /// as long as their size and second are the same: `forceRebuild`, its own too, makes it read them again.
@@ -84,6 +87,7 @@ impl Quirks {
         doubt_every_clean: false,
         answers_pull: false,
         refreshes_when_loaded: false,
+        refreshes_twice: false,
         wants_to_be_forced: false,
         reports_nothing: false,
         asks_for_settings: false,

@@ -109,7 +109,9 @@ pub(crate) fn pulled(state: &State, touch: &Touch, quirks: Quirks, now: Instant)
     }
     match state.reloads {
         // It asks for it when it has loaded the project anew, and then it is asked again.
-        Some((told, n_refreshes)) if n_refreshes > 0 && state.n_refreshes == n_refreshes => {
+        Some((told, n_refreshes))
+            if n_refreshes > 0 && state.n_refreshes <= n_refreshes + u64::from(quirks.refreshes_twice) =>
+        {
             at(told + RELOAD, now)
         }
         _ => Step::Done,

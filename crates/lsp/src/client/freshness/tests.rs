@@ -268,6 +268,22 @@ fn after_a_change_of_the_config_an_answer_counts_when_the_server_has_asked_to_be
 }
 
 #[test]
+fn of_a_server_that_asks_twice_to_be_pulled_again_once_may_be_left_from_the_change_before() {
+    let now = Instant::now();
+    let twice = Quirks { refreshes_twice: true, ..PUSHING };
+    let mut state = open(1);
+    let touch = touch(&state, 1, now);
+    state.pulled(&file(), 1, vec![]);
+    state.n_refreshes = 3;
+    state.reloads = Some((now, 3));
+    state.n_refreshes = 4;
+    assert_eq!(pulled(&state, &touch, PUSHING, now), Step::Done);
+    assert_eq!(pulled(&state, &touch, twice, now), Step::Wait(Some(now + RELOAD)));
+    state.n_refreshes = 5;
+    assert_eq!(pulled(&state, &touch, twice, now), Step::Done);
+}
+
+#[test]
 fn a_clean_from_before_the_server_has_read_its_configuration_does_not_count_where_it_tells() {
     let now = Instant::now();
     let telling = Quirks { refreshes_when_loaded: true, ..Quirks::NONE };
