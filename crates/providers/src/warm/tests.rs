@@ -69,7 +69,8 @@ impl Numbers {
 }
 
 async fn take(pool: &WarmPool<Numbers>, project: &str) -> Option<usize> {
-    pool.take(Path::new(project)).await.map(|spare| spare.number)
+    let taken = tokio::time::timeout(LONG, pool.take(Path::new(project))).await;
+    taken.expect("nobody waits for ever").map(|spare| spare.number)
 }
 
 /// Lets everything run that can; the clock is paused and goes on by itself.
