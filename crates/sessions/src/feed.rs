@@ -8,6 +8,7 @@ mod broadcast;
 mod escape;
 mod frames;
 mod reader;
+mod text_item;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -29,11 +29,11 @@ pub(super) enum Staged {
 
 impl Actor {
     /// Journals the state of an item.
-    pub(super) fn stage_upsert(&mut self, mut upsert: Upsert) {
+    pub(super) fn stage_upsert(&mut self, upsert: Upsert) {
         let turn_id = upsert.turn_id.clone();
         let is_users = matches!(upsert.body, UpsertBody::Message { origin: Origin::User, .. });
         let seq = self.take_seq();
-        let (frame, json) = upsert_frame(&self.session.session_id, seq, &mut upsert);
+        let (frame, json) = upsert_frame(&self.session.session_id, seq, &upsert);
         let kind = RowKind::Upsert(upsert.item_id.clone());
         let row = NewRow { seq, kind, at: upsert.emitted_at.clone(), json };
         match upsert.status {

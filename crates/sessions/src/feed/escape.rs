@@ -1,22 +1,23 @@
-//! A long text as a JSON string. Every frame has the whole text of its item, so most of what making one costs is to look
+//! A text as a JSON string. Every frame has the whole text of its item, so most of what making one costs is to look
 //! for what must be escaped; here that is done eight bytes at a time.
 
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// Writes what stands between the quotes of a JSON string, as serde does.
-pub(super) fn write_escaped(out: &mut Vec<u8>, content: &str) {
-    let mut rest = content.as_bytes();
-    while let Some(place) = first_special(rest) {
+/// Writes a JSON string, as serde does.
+pub(super) fn write_string(out: &mut String, content: &str) {
+    out.push('"');
+    let mut rest = content;
+    while let Some(place) = first_special(rest.as_bytes()) {
+        // What is special is ASCII, so that no character is cut.
         let (plain, from) = rest.split_at(place);
-        out.extend_from_slice(plain);
-        if let Some((special, after)) = from.split_first() {
-            write_special(out, *special);
-            rest = after;
-        }
+        out.push_str(plain);
+        write_special(out, from.as_bytes().first().copied().unwrap_or_default());
+        rest = from.get(1..).unwrap_or_default();
     }
-    out.extend_from_slice(rest);
+    out.push_str(rest);
+    out.push('"');
 }
 
 fn is_special(byte: u8) -> bool {
@@ -40,7 +41,7 @@ fn has_special(eight: [u8; 8]) -> bool {
     (quote | backslash | control) & HIGH != 0
 }
 
-fn write_special(out: &mut Vec<u8>, byte: u8) {
+fn write_special(out: &mut String, byte: u8) {
     let letter = match byte {
         b'"' | b'\\' => byte,
         b'\n' => b'n',
@@ -49,26 +50,25 @@ fn write_special(out: &mut Vec<u8>, byte: u8) {
         0x08 => b'b',
         0x0c => b'f',
         _ => {
-            let digits = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 0xf)]];
-            out.extend_from_slice(b"\\u00");
-            return out.extend_from_slice(&digits);
+            out.push_str("\\u00");
+            out.extend([byte >> 4, byte & 0xf].map(|half| char::from(HEX[usize::from(half)])));
+            return;
         }
     };
-    out.extend_from_slice(&[b'\\', letter]);
+    out.extend(['\\', char::from(letter)]);
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::write_escaped;
+    use super::write_string;
 
     #[track_caller]
     fn check(content: &str) {
-        let mut written = b"\"".to_vec();
-        write_escaped(&mut written, content);
-        written.push(b'"');
-        assert_eq!(String::from_utf8(written).unwrap(), serde_json::to_string(content).unwrap());
+        let mut written = String::new();
+        write_string(&mut written, content);
+        assert_eq!(written, serde_json::to_string(content).unwrap());
     }
 
     #[test]

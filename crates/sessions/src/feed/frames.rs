@@ -1,7 +1,7 @@
 //! Frames as text. A payload is serialized once, into the frame in which readers get it; the journal keeps that part of
 //! it. What comes from the journal is put into its frame as it is: serializing is most of the cost of a long message.
 
-use std::io::Write as _;
+use std::fmt::Write as _;
 
 use chartroom_protocol::ids::SessionId;
 use chartroom_protocol::turn::TurnEvent;
@@ -10,65 +10,36 @@ use chartroom_protocol::ws::ServerFrame;
 use serde::Serialize;
 
 use super::Frame;
-use super::escape::write_escaped;
+use super::escape::write_string;
+use super::text_item::{self, HEADS};
 use crate::store::{HistoryPage, JournalRow, Payload};
-
-/// What a frame and its payload take beside the text of a message.
-const HEADS: usize = 640;
 
 const UPSERT: &str = "session:upsert";
 const TURN: &str = "session:turn";
 
 /// Returns the frame of an item's state, and its payload for the journal.
-///
-/// The text of a message is put in by itself: it is long, and serde looks at each byte of it.
-pub(crate) fn upsert_frame(session_id: &SessionId, seq: u64, upsert: &mut Upsert) -> (Frame, Payload) {
+pub(crate) fn upsert_frame(session_id: &SessionId, seq: u64, upsert: &Upsert) -> (Frame, Payload) {
     let n_bytes = match &upsert.body {
         UpsertBody::Message { content, .. } | UpsertBody::Thinking { content, .. } => content.len(),
         UpsertBody::ToolCall { tool_output, .. } => tool_output.as_ref().map_or(0, String::len),
     };
-    let content = content_of(upsert).map(std::mem::take);
     // Line breaks and quotes take two bytes.
-    let made = journaled(UPSERT, session_id, seq, n_bytes + n_bytes / 8, |text| {
-        let begin = text.len();
-        write_json(text, upsert);
-        if let Some(content) = &content {
-            put_in(text, begin, content);
+    journaled(UPSERT, session_id, seq, n_bytes + n_bytes / 8, |text| {
+        if !text_item::write(text, upsert) {
+            text.push_str(&json(upsert));
         }
-    });
-    if let Some((place, content)) = content_of(upsert).zip(content) {
-        *place = content;
-    }
-    made
-}
-
-fn content_of(upsert: &mut Upsert) -> Option<&mut String> {
-    match &mut upsert.body {
-        UpsertBody::Message { content, .. } | UpsertBody::Thinking { content, .. } => Some(content),
-        UpsertBody::ToolCall { .. } => None,
-    }
-}
-
-/// Puts a text into the JSON of an upsert that was written without it.
-fn put_in(text: &mut Vec<u8>, begin: usize, content: &str) {
-    // No string has this in it: its quotes would be escaped.
-    const EMPTY: &[u8] = br##","content":"""##;
-    let place = memchr::memmem::find(&text[begin..], EMPTY).expect("every message has a text");
-    let after = text.split_off(begin + place + EMPTY.len() - 1);
-    write_escaped(text, content);
-    text.extend_from_slice(&after);
+    })
 }
 
 /// Returns the frame of a turn's begin or end, and its payload for the journal.
 pub(crate) fn turn_frame(session_id: &SessionId, seq: u64, event: &TurnEvent) -> (Frame, Payload) {
-    journaled(TURN, session_id, seq, 0, |text| write_json(text, event))
+    journaled(TURN, session_id, seq, 0, |text| text.push_str(&json(event)))
 }
 
 /// Returns the frame of a row of the journal.
 pub(crate) fn row_frame(session_id: &SessionId, row: &JournalRow) -> Frame {
     let kind = if row.is_turn { TURN } else { UPSERT };
-    let write = |text: &mut Vec<u8>| text.extend_from_slice(row.json.as_bytes());
-    journaled(kind, session_id, row.seq, row.json.len(), write).0
+    journaled(kind, session_id, row.seq, row.json.len(), |text| text.push_str(&row.json)).0
 }
 
 fn journaled(
@@ -76,25 +47,20 @@ fn journaled(
     session_id: &SessionId,
     seq: u64,
     n_bytes: usize,
-    write_payload: impl FnOnce(&mut Vec<u8>),
+    write_payload: impl FnOnce(&mut String),
 ) -> (Frame, Payload) {
-    let mut text = Vec::with_capacity(HEADS + n_bytes);
-    text.extend_from_slice(br#"{"type":""#);
-    text.extend_from_slice(kind.as_bytes());
-    text.extend_from_slice(br#"","sessionId":"#);
-    write_json(&mut text, session_id);
-    write!(text, r#","seq":{seq},"payload":"#).expect("a Vec takes every write");
+    let mut text = String::with_capacity(HEADS + n_bytes);
+    text.push_str(r#"{"type":""#);
+    text.push_str(kind);
+    text.push_str(r#"","sessionId":"#);
+    write_string(&mut text, session_id.as_str());
+    write!(text, r#","seq":{seq},"payload":"#).expect("a String takes every write");
     let begin = text.len();
     write_payload(&mut text);
     let end = text.len();
-    text.push(b'}');
-    let json: std::sync::Arc<str> = String::from_utf8(text).expect("JSON is UTF-8").into();
+    text.push('}');
+    let json: std::sync::Arc<str> = text.into();
     (Frame { seq: Some(seq), json: json.clone() }, Payload::within(json, begin..end))
-}
-
-fn write_json(text: &mut Vec<u8>, value: &impl Serialize) {
-    serde_json::to_writer(text, value)
-        .expect("our wire types have string keys only, so they always serialize");
 }
 
 pub(crate) fn history_frame(session_id: &SessionId, page: &HistoryPage) -> Frame {
@@ -165,7 +131,7 @@ mod tests {
         let entries = vec![upsert.clone(), upsert.clone()];
         let turns = vec![turn.clone()];
         let (upsert_row, turn_row) = (json(&upsert), json(&turn));
-        let (upsert_frame, upsert_payload) = upsert_frame(&session_id, 7, &mut upsert.clone());
+        let (upsert_frame, upsert_payload) = upsert_frame(&session_id, 7, &upsert);
         let (turn_frame, turn_payload) = turn_frame(&session_id, 8, &turn);
         assert_eq!((&*upsert_payload, &*turn_payload), (&*upsert_row, &*turn_row));
         let row = |seq, is_turn, json| row_frame(&session_id, &JournalRow { seq, is_turn, json });
