@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use chartroom_protocol::stream::{ErrorDetail, StreamEventEnvelope};
 use tokio::sync::mpsc;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Now};
 use crate::provider::ProviderOutput;
 use crate::upsert::{ProcessorConfig, StreamOutput, UpsertProcessor};
 
@@ -36,9 +36,8 @@ impl Pump {
         self.clock
     }
 
-    /// Takes one event and sends what follows from it.
-    pub async fn push(&mut self, envelope: &StreamEventEnvelope) {
-        let now = self.clock.now();
+    /// Takes one event, which came at this moment, and sends what follows from it.
+    pub async fn push(&mut self, now: Now, envelope: &StreamEventEnvelope) {
         let outputs = self.processor.flush_before(now, envelope);
         self.keep(outputs);
         let outputs = self.processor.push(now, envelope);
@@ -143,10 +142,10 @@ mod tests {
         pump.output(question("q0")).await;
         pass(100).await;
         pump.output(closed("q0")).await;
-        pump.push(&envelope(StreamEvent::ResponseStart {
-            model_id: "m".to_owned(),
-            provider_id: "p".to_owned(),
-        }))
+        pump.push(
+            pump.clock().now(),
+            &envelope(StreamEvent::ResponseStart { model_id: "m".to_owned(), provider_id: "p".to_owned() }),
+        )
         .await;
         pass(2).await;
         // Two at once: the time until both are answered.
@@ -158,12 +157,15 @@ mod tests {
         pass(60).await;
         pump.output(closed("q2")).await;
         pass(3).await;
-        pump.push(&envelope(StreamEvent::ResponseDone {
-            status: ResponseStatus::Completed,
-            finish_reason: None,
-            usage: None,
-            error: None,
-        }))
+        pump.push(
+            pump.clock().now(),
+            &envelope(StreamEvent::ResponseDone {
+                status: ResponseStatus::Completed,
+                finish_reason: None,
+                usage: None,
+                error: None,
+            }),
+        )
         .await;
         drop(pump);
         let mut took = None;

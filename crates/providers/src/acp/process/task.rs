@@ -133,7 +133,7 @@ impl Task {
             match translated {
                 Translated::Event(mut envelope) => {
                     refusals::note(self.child.sandbox(), &mut envelope);
-                    self.pump.push(&envelope).await;
+                    self.pump.push(self.pump.clock().now(), &envelope).await;
                 }
                 Translated::Note(note) => self.pump.output(ProviderOutput::Note(note)).await,
                 Translated::Options(update) => {

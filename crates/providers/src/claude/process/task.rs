@@ -243,7 +243,7 @@ impl Task {
             },
         };
         for translated in translated {
-            self.apply(translated).await;
+            self.apply(now, translated).await;
         }
     }
 
@@ -282,11 +282,11 @@ impl Task {
         Some(line)
     }
 
-    async fn apply(&mut self, translated: Translated) {
+    async fn apply(&mut self, now: Now, translated: Translated) {
         match translated {
             Translated::Event(mut envelope) => {
                 refusals::note(self.child.sandbox(), &mut envelope);
-                self.pump.push(&envelope).await;
+                self.pump.push(now, &envelope).await;
             }
             Translated::Note(note) => self.pump.output(ProviderOutput::Note(note)).await,
             Translated::Init { model, mode } => {
@@ -500,7 +500,7 @@ impl Task {
         let now = self.pump.clock().now();
         for translated in self.translator.begin_expected(&now) {
             if let Translated::Event(envelope) = translated {
-                self.pump.push(&envelope).await;
+                self.pump.push(now, &envelope).await;
             }
         }
         self.pump.destroy(&ProviderError::process_crash(&message).detail()).await;

@@ -88,7 +88,12 @@ impl<'a> StreamLine<'a> {
     /// Reads a line as it came; `None` when it is none of these, or one that has an odd field. Such a line is read as a
     /// value, and then by [`of`](Self::of).
     pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
-        if line.starts_with(BEGINNING) { serde_json::from_slice(line).ok() } else { None }
+        // Checked once as a whole, and not each string by itself.
+        if line.starts_with(BEGINNING) {
+            serde_json::from_str(std::str::from_utf8(line).ok()?).ok()
+        } else {
+            None
+        }
     }
 
     /// Reads a value: a missing or odd field is empty.

@@ -68,7 +68,8 @@ impl<'a> WholeLine<'a> {
     /// value, and then by [`of`](Self::of).
     pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
         let is_meant = line.len() <= JUDGED && BEGINNINGS.iter().any(|beginning| line.starts_with(beginning));
-        if is_meant { serde_json::from_slice(line).ok() } else { None }
+        // Checked once as a whole, and not each string by itself.
+        if is_meant { serde_json::from_str(std::str::from_utf8(line).ok()?).ok() } else { None }
     }
 
     /// Reads a value: a missing or odd field is empty.
