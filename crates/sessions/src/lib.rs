@@ -8,6 +8,7 @@
 mod actor;
 pub mod clock;
 mod feed;
+mod hash;
 pub mod provider;
 pub mod registry;
 mod service;

@@ -1,6 +1,6 @@
 //! How rows of the journal get into the database.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use chartroom_protocol::ids::{ItemId, SessionId};
 use chartroom_protocol::turn::TurnEvent;
@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::journal::{NewRow, RowKind, last_seq, seq_column};
 use super::{StoreError, from_json, sessions, to_json, usage};
+use crate::hash::HashMap;
 
 pub(super) const KNOWN: &str =
     "SELECT min(first_seq), max(seq) FROM journal WHERE session = ?1 AND item_id = ?2";
@@ -28,7 +29,7 @@ impl Batch {
 
 /// Writes batches of any sessions. Fails only if the transaction cannot go on.
 pub(super) fn write(connection: &Connection, batches: &[&Batch]) -> Result<(), StoreError> {
-    let mut places: HashMap<&SessionId, usize> = HashMap::new();
+    let mut places: HashMap<&SessionId, usize> = HashMap::default();
     let mut sessions: Vec<(&SessionId, Vec<&NewRow>)> = Vec::new();
     for batch in batches {
         let place = *places.entry(&batch.session_id).or_insert_with(|| {
@@ -108,7 +109,7 @@ struct Written<'a> {
 }
 
 fn items<'a>(rows: &[&'a NewRow]) -> HashMap<&'a ItemId, Written<'a>> {
-    let mut items: HashMap<&ItemId, Written<'_>> = HashMap::new();
+    let mut items: HashMap<&ItemId, Written<'_>> = HashMap::default();
     let mut n_told = 0;
     for (index, row) in rows.iter().copied().enumerate() {
         let RowKind::Upsert(item_id) = &row.kind else {

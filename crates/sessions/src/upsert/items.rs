@@ -1,11 +1,12 @@
 //! The items in flight, in the order they began, found by their id and by their call.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use chartroom_protocol::ids::{CallId, ItemId, TurnId};
 use chartroom_protocol::turn::TurnStatus;
 
 use super::item::{Body, Item};
+use crate::hash::{HashMap, HashSet};
 
 /// Calls of ended turns whose result may still come (an agent's background work), and ids that are done with.
 const KEPT: usize = 1024;
@@ -130,7 +131,7 @@ impl Items {
     pub(super) fn take(&mut self, which: impl Fn(&Item) -> bool) -> Vec<(Item, Option<String>)> {
         let places: Vec<u64> =
             self.open.iter().filter(|(_, item)| which(item)).map(|(place, _)| *place).collect();
-        let mut outputs = HashMap::new();
+        let mut outputs = HashMap::default();
         let mut taken = Vec::new();
         for place in places {
             let Some(item) = self.remove(place) else { continue };
@@ -172,7 +173,7 @@ struct Recent<T> {
 
 impl<T> Default for Recent<T> {
     fn default() -> Self {
-        Self { order: VecDeque::new(), members: HashSet::new() }
+        Self { order: VecDeque::new(), members: HashSet::default() }
     }
 }
 
