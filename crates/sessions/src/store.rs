@@ -1,7 +1,7 @@
 //! What is kept: projects, sessions, their journals, queues and pending questions, in one SQLite file.
 //!
 //! One thread writes. What somebody waits for is committed at once; what sessions say, and the messages to them, are kept in a
-//! file beside the database and committed every two seconds, so that fifty streaming sessions cost one commit in that time
+//! file beside the database and committed every six seconds, so that fifty streaming sessions cost one commit in that time
 //! and not a thousand. Readers have connections of their own and see everything that was kept before they asked.
 
 mod deletion;

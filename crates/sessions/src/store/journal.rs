@@ -1,7 +1,7 @@
 //! The journal: what each session said, under a sequence number per session.
 //!
 //! A row is kept, then shown. Kept means that it survives the death of this process: it is in the tail (see
-//! [`tail`](super::tail)) or in the database, which takes the tail's rows over every two seconds. A reader of the
+//! [`tail`](super::tail)) or in the database, which takes the tail's rows over every six seconds. A reader of the
 //! database waits until it has everything that was kept before, so the two are one journal to it; a server that was
 //! killed takes the tail over before anything else. So a reader that saw a row finds it, or a later state of its item,
 //! after every death of ours.

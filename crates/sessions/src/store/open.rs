@@ -140,12 +140,17 @@ fn keep_plans(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
+/// How many pages the log takes before they are brought into the main file, each once.
+const CHECKPOINT_PAGES: u32 = 4000;
+
 /// Sets what every connection that writes has set.
 pub(super) fn prepare(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.busy_timeout(Duration::from_secs(5))?;
     room::prepare(connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    // Sixteen megabytes: of many sessions that stream, the same pages come again and again.
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     // What a conversation said is gone when it is deleted, not left in free pages.
     connection.pragma_update(None, "secure_delete", "FAST")?;
     connection.set_prepared_statement_cache_capacity(64);

@@ -48,7 +48,7 @@ const HEAD: usize = 8;
 const END: [u8; HEAD] = [0; HEAD];
 /// How many bytes an emptied file keeps at most: more than may wait for the database, so that a file that grew to that in a
 /// lively hour does not grow anew with every row of the next.
-const KEPT: u64 = 8 << 20;
+const KEPT: u64 = 16 << 20;
 const TURN: u8 = 0;
 const UPSERT: u8 = 1;
 const MESSAGE: u8 = 2;
@@ -373,7 +373,7 @@ mod tests {
         tail.shrink().unwrap();
         assert_eq!((reopened(&store), has("six")), (vec![7, 9], false));
         // It does not keep more than it should.
-        tail.append(&session_id, &[row(11, &"long ".repeat(2_000_000))]).unwrap();
+        tail.append(&session_id, &[row(11, &"long ".repeat(4_000_000))]).unwrap();
         tail.clear().unwrap();
         assert_eq!(file().len(), 0);
         tail.append(&session_id, &[row(13, "new")]).unwrap();

@@ -30,10 +30,11 @@ pub enum Durability {
 }
 
 /// How long a row may wait for the database. A reader who comes meanwhile makes it be written at once. Of an item that
-/// streams only the last state of the window is written: a longer window writes fewer pages.
-const WINDOW: Duration = Duration::from_secs(2);
+/// streams only the last state of the window is written, and the pages of a session are written once in it: of many sessions
+/// each has its own.
+const WINDOW: Duration = Duration::from_secs(6);
 /// How many bytes of rows may wait for the database; who brings more waits, and through it its agent's pipe.
-const UNWRITTEN: usize = 4 << 20;
+const UNWRITTEN: usize = 8 << 20;
 /// Rows of more bytes than these are committed by themselves: written to the tail first they would be written twice
 /// for nothing. A long history comes this way.
 const DIRECT: usize = 64 << 10;
