@@ -7,8 +7,8 @@
 mod broadcast;
 mod escape;
 mod frames;
+mod item_json;
 mod reader;
-mod text_item;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Frame;
 use super::escape::write_string;
-use super::text_item::{self, HEADS};
+use super::item_json::{self, HEADS};
 use crate::store::{HistoryPage, JournalRow, Payload};
 
 const UPSERT: &str = "session:upsert";
@@ -24,11 +24,7 @@ pub(crate) fn upsert_frame(session_id: &SessionId, seq: u64, upsert: &Upsert) ->
         UpsertBody::ToolCall { tool_output, .. } => tool_output.as_ref().map_or(0, String::len),
     };
     // Line breaks and quotes take two bytes.
-    journaled(UPSERT, session_id, seq, n_bytes + n_bytes / 8, |text| {
-        if !text_item::write(text, upsert) {
-            text.push_str(&json(upsert));
-        }
-    })
+    journaled(UPSERT, session_id, seq, n_bytes + n_bytes / 8, |text| item_json::write(text, upsert))
 }
 
 /// Returns the frame of a turn's begin or end, and its payload for the journal.

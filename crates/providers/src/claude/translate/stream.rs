@@ -23,21 +23,20 @@ pub(crate) struct StreamLine<'a> {
     abandoned_blocks: Option<IgnoredAny>,
 }
 
-/// What the model's API said.
+/// What the model's API said. What only few lines have stands in a box: an event goes through several hands while it is read.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 pub(super) struct Event<'a> {
     #[serde(rename = "type", borrow)]
     pub(super) kind: Cow<'a, str>,
     #[serde(default)]
     pub(super) index: usize,
-    #[serde(default, borrow)]
-    pub(super) message: Head<'a>,
     #[serde(borrow)]
-    pub(super) content_block: Option<BlockHead<'a>>,
+    pub(super) message: Option<Box<Head<'a>>>,
+    #[serde(borrow)]
+    pub(super) content_block: Option<Box<BlockHead<'a>>>,
     #[serde(default, borrow)]
     pub(super) delta: Delta<'a>,
-    #[serde(default)]
-    pub(super) usage: Spent,
+    pub(super) usage: Option<Box<Spent>>,
 }
 
 /// The head of a message.
@@ -99,17 +98,14 @@ impl<'a> StreamLine<'a> {
     /// Reads a value: a missing or odd field is empty.
     pub(super) fn of(line: &'a Value) -> Self {
         let event = line.get("event").unwrap_or(&Value::Null);
-        let block = event.get("content_block");
+        let of = |name| event.get(name).filter(|value| !value.is_null());
         Self {
             timestamp: optional_text(line, "/timestamp").map(Cow::from),
             event: Event {
                 kind: text(event, "/type").into(),
                 index: number(event, "/index").unwrap_or_default() as usize,
-                message: Head {
-                    id: text(event, "/message/id").into(),
-                    usage: Spent::of(event.pointer("/message/usage")),
-                },
-                content_block: block.map(BlockHead::of),
+                message: of("message").map(Head::of).map(Box::new),
+                content_block: of("content_block").map(BlockHead::of).map(Box::new),
                 delta: Delta {
                     kind: text(event, "/delta/type").into(),
                     text: text(event, "/delta/text").into(),
@@ -117,7 +113,7 @@ impl<'a> StreamLine<'a> {
                     partial_json: text(event, "/delta/partial_json").into(),
                     stop_reason: optional_text(event, "/delta/stop_reason").map(str::to_owned),
                 },
-                usage: Spent::of(event.get("usage")),
+                usage: of("usage").map(Spent::of).map(Box::new),
             },
             abandoned_blocks: line
                 .get("abandoned_blocks")
@@ -129,6 +125,13 @@ impl<'a> StreamLine<'a> {
     /// Tells whether the stream broke off before its message ended.
     pub(super) fn is_broken_off(&self) -> bool {
         self.abandoned_blocks.is_some()
+    }
+}
+
+impl<'a> Head<'a> {
+    fn of(message: &'a Value) -> Self {
+        let usage = message.get("usage").map(Spent::of).unwrap_or_default();
+        Self { id: text(message, "/id").into(), usage }
     }
 }
 
@@ -144,8 +147,8 @@ impl<'a> BlockHead<'a> {
 }
 
 impl Spent {
-    fn of(usage: Option<&Value>) -> Self {
-        let count = |pointer: &str| usage.and_then(|usage| number(usage, pointer)).unwrap_or_default();
+    fn of(usage: &Value) -> Self {
+        let count = |pointer: &str| number(usage, pointer).unwrap_or_default();
         Self {
             input_tokens: count("/input_tokens"),
             cache_read_input_tokens: count("/cache_read_input_tokens"),

@@ -101,18 +101,18 @@ impl Turn {
     pub(super) fn stream_event(&mut self, line: &StreamLine<'_>) -> Vec<StreamEvent> {
         let event = &line.event;
         match &*event.kind {
-            "message_start" => self.message_start(&event.message),
+            "message_start" => self.message_start(event.message.as_deref().unwrap_or(&Head::default())),
             "content_block_start" => {
                 let mut events = self.settle();
                 events.extend(
-                    event.content_block.as_ref().and_then(|block| self.block_start(event.index, block)),
+                    event.content_block.as_deref().and_then(|block| self.block_start(event.index, block)),
                 );
                 events
             }
             "content_block_delta" => self.block_delta(event.index, event.delta.content()),
             "message_delta" => {
                 if let Some(message) = &mut self.message {
-                    message.context_tokens += event.usage.output_tokens;
+                    message.context_tokens += event.usage.as_ref().map_or(0, |usage| usage.output_tokens);
                 }
                 if event.delta.stops() { self.settle() } else { Vec::new() }
             }

@@ -1,5 +1,5 @@
-//! The JSON of an item that is text. Nearly every event is one, and has the whole text of its item: serde would look at
-//! each byte of it, and take the flattened body through a map of its own. A test compares the two.
+//! The JSON of an item. Nearly every event has one, mostly with the whole text of its item: serde would look at each byte of
+//! it, and take the flattened body through a map of its own. A test compares the two.
 
 use chartroom_protocol::stream::Origin;
 use chartroom_protocol::upsert::{Upsert, UpsertBody, UpsertStatus};
@@ -9,8 +9,8 @@ use super::escape::write_string;
 /// What the fields of an item take beside its text, with the frame around them.
 pub(super) const HEADS: usize = 640;
 
-/// Writes an item as serde does, if it is text.
-pub(super) fn write(out: &mut String, upsert: &Upsert) -> bool {
+/// Writes an item as serde does.
+pub(super) fn write(out: &mut String, upsert: &Upsert) {
     // Every field by its name: one that is added is not forgotten here.
     let Upsert {
         turn_id,
@@ -24,11 +24,6 @@ pub(super) fn write(out: &mut String, upsert: &Upsert) -> bool {
         parent_call_id,
         body,
     } = upsert;
-    let (kind, content) = match body {
-        UpsertBody::Message { content, .. } => ("message", content),
-        UpsertBody::Thinking { content, .. } => ("thinking", content),
-        UpsertBody::ToolCall { .. } => return false,
-    };
     let mut field = |name: &str, value: &str| {
         out.push_str(name);
         write_string(out, value);
@@ -48,21 +43,29 @@ pub(super) fn write(out: &mut String, upsert: &Upsert) -> bool {
             field(name, value);
         }
     }
-    field(r#","type":"#, kind);
-    field(r#","content":"#, content);
     match body {
-        UpsertBody::Message { content: _, origin, image_count } => {
+        UpsertBody::Message { content, origin, image_count } => {
+            field(r#","type":"message","content":"#, content);
             field(r#","origin":"#, origin_name(*origin));
             if *image_count > 0 {
                 out.push_str(r#","imageCount":"#);
                 out.push_str(&image_count.to_string());
             }
+            out.push('}');
         }
-        UpsertBody::Thinking { content: _, provider_id } => field(r#","providerId":"#, provider_id),
-        UpsertBody::ToolCall { .. } => {}
+        UpsertBody::Thinking { content, provider_id } => {
+            field(r#","type":"thinking","content":"#, content);
+            field(r#","providerId":"#, provider_id);
+            out.push('}');
+        }
+        // An object of its own, whose fields follow those before.
+        UpsertBody::ToolCall { .. } => {
+            let fields = serde_json::to_string(body)
+                .expect("our wire types have string keys only, so they always serialize");
+            out.push(',');
+            out.push_str(fields.strip_prefix('{').unwrap_or(&fields));
+        }
     }
-    out.push('}');
-    true
 }
 
 fn status_name(status: UpsertStatus) -> &'static str {
@@ -85,6 +88,7 @@ fn origin_name(origin: Origin) -> &'static str {
 #[cfg(test)]
 mod tests {
     use chartroom_protocol::ids::{CallId, ItemId, SessionId, TurnId};
+    use chartroom_protocol::upsert::ToolDetail;
     use proptest::prelude::*;
     use serde_json::Map;
 
@@ -108,7 +112,7 @@ mod tests {
     #[track_caller]
     fn check(upsert: &Upsert) {
         let mut written = String::new();
-        assert!(write(&mut written, upsert));
+        write(&mut written, upsert);
         assert_eq!(written, serde_json::to_string(upsert).unwrap());
     }
 
@@ -137,18 +141,22 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_left_to_serde() {
-        let call = UpsertBody::ToolCall {
-            tool_name: "Bash".to_owned(),
-            tool_arguments: Map::new(),
-            call_id: CallId::new("c"),
-            tool_output: None,
-            tool_output_is_error: None,
-            detail: None,
-        };
-        let mut written = String::new();
-        assert!(!write(&mut written, &upsert(UpsertStatus::Create, None, call)));
-        assert_eq!(written, "");
+    fn a_call_is_written_as_serde_writes_it() {
+        let arguments = |json: serde_json::Value| json.as_object().cloned().unwrap_or_default();
+        for tool_arguments in [Map::new(), arguments(serde_json::json!({"{": {"a": ["\"", 1]}}))] {
+            for detail in [None, Some(ToolDetail { title: Some("{".to_owned()), ..ToolDetail::default() })] {
+                let call = UpsertBody::ToolCall {
+                    tool_name: "Bash \"{\"".to_owned(),
+                    tool_arguments: tool_arguments.clone(),
+                    call_id: CallId::new("c"),
+                    tool_output: detail.is_some().then(|| "said \n".to_owned()),
+                    tool_output_is_error: detail.is_some().then_some(false),
+                    detail,
+                };
+                check(&upsert(UpsertStatus::Create, None, call.clone()));
+                check(&upsert(UpsertStatus::Error, Some("why"), call));
+            }
+        }
     }
 
     proptest! {
