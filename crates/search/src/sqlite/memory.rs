@@ -26,7 +26,10 @@ use crate::store::{Among, StoreError};
 pub(super) struct FileEntry {
     pub(super) id: i64,
     pub(super) path: Arc<str>,
+    /// But for the vectors' keys, which are in `vectors`.
     pub(super) keys: Keys,
+    /// The vectors by the first half of their keys, one per chunk, or none.
+    vectors: Box<[u64]>,
 }
 
 /// A chunk with its likeness.
@@ -222,7 +225,10 @@ impl Memory {
         let asked = Asked::of(&self.files, among);
         let query = Quantised::of(vector);
         let is_asked = |file: i64, _: usize| asked.is_asked(file);
-        let rows = pool::install(|| vectors.nearest(&query, limit, &is_asked));
+        let nearest = pool::install(|| vectors.nearest(&query, limit, &is_asked));
+        let mut locked = None;
+        let rows = nearest.settle(|row| vectors.likeness(locked.get_or_insert_with(&db), &query, row))?;
+        drop(locked);
         let mut best: Vec<Near<'_>> = Vec::new();
         let mut last = None;
         for (score, row) in rows {
@@ -262,7 +268,7 @@ impl Memory {
 }
 
 fn add_vectors(vectors: &mut Vectors, db: &Connection, entry: &FileEntry) -> Result<(), StoreError> {
-    match vectors.add(db, entry.id, &entry.keys.vectors)? {
+    match vectors.add(db, entry.id, &entry.vectors)? {
         true => Ok(()),
         false => Err(StoreError::Corrupt(format!("a vector of {} is missing", entry.path))),
     }
@@ -283,8 +289,10 @@ fn entries_after(db: &Connection, id: i64) -> Result<Vec<Arc<FileEntry>>, StoreE
 fn entry_of(found: &Row<'_>) -> Result<FileEntry, StoreError> {
     let path: String = found.get(1).map_err(store_error)?;
     let bytes = found.get_ref(2).map_err(store_error)?;
-    let keys = row::unpack_keys(bytes.as_blob().map_err(|error| StoreError::Corrupt(error.to_string()))?)?;
-    Ok(FileEntry { id: found.get(0).map_err(store_error)?, path: path.into(), keys })
+    let mut keys =
+        row::unpack_keys(bytes.as_blob().map_err(|error| StoreError::Corrupt(error.to_string()))?)?;
+    let vectors = std::mem::take(&mut keys.vectors).iter().map(|key| row::short_key(*key)).collect();
+    Ok(FileEntry { id: found.get(0).map_err(store_error)?, path: path.into(), keys, vectors })
 }
 
 fn defined_in(entry: &FileEntry) -> impl Iterator<Item = (u32, u32)> {
