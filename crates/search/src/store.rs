@@ -6,6 +6,7 @@
 //!
 //! Everything is synchronous and blocking; callers run it on a blocking thread.
 
+mod among;
 mod data;
 mod error;
 pub mod team;
@@ -16,6 +17,7 @@ use std::collections::HashMap;
 use chartroom_protocol::index::SkippedFiles;
 use serde_json::Value;
 
+pub use among::Among;
 pub use data::{
     Applied, CallEdge, Chunk, Counts, EdgeKind, FileChange, FileRecord, FileStamp, Fingerprint, GenerationId,
     GraphNote, JournalEntry, LexicalField, LexicalTerm, Manifest, MarkerDoc, NoteKind, Scored, StoredChunk,
@@ -139,21 +141,21 @@ pub trait GenerationReader: Send + Sync {
     /// Nearest vectors by cosine; best first, ties by chunk id. Empty when the generation has no vectors.
     fn dense(&self, vector: &[f32], limit: usize) -> Result<Vec<Scored>, StoreError>;
 
-    /// The nearest vectors among the files that `allows` lets in, each with its file; best first, ties by chunk id.
+    /// The nearest vectors among these files, each with its file; best first, ties by chunk id.
     ///
     /// A store that knows its files by heart need not read the chunks, as this default does.
     fn dense_in(
         &self,
         vector: &[f32],
         limit: usize,
-        allows: &(dyn Fn(&str) -> bool + Sync),
+        among: &Among<'_>,
     ) -> Result<Vec<(Scored, String)>, StoreError> {
         let found = self.dense(vector, limit * 2)?;
         let ids: Vec<String> = found.iter().map(|scored| scored.chunk_id.clone()).collect();
         let paths: HashMap<String, String> =
             self.chunks(&ids)?.into_iter().map(|stored| (stored.chunk.id, stored.chunk.rel_path)).collect();
         let with_path = |scored: Scored| {
-            let path = paths.get(&scored.chunk_id).filter(|path| allows(path))?.clone();
+            let path = paths.get(&scored.chunk_id).filter(|path| among.allows(path))?.clone();
             Some((scored, path))
         };
         Ok(found.into_iter().filter_map(with_path).take(limit).collect())

@@ -10,7 +10,7 @@ use crate::history::HistoryWords;
 use crate::paths;
 use crate::query::weigh::WeighedQuery;
 use crate::request::SearchError;
-use crate::store::GenerationReader;
+use crate::store::{Among, GenerationReader};
 
 /// What another chunk of a file is worth beside its best: an answer shows more files before more of one.
 const OTHER_CHUNKS: f64 = 0.5;
@@ -37,7 +37,7 @@ pub(super) fn candidates(
         Some(file) => takes_part[file as usize],
         None => filter.allows_path(path, paths::category(path)),
     };
-    let near = near(reader, passes, &allows)?;
+    let near = near(reader, passes, &Among::of_table(&*counts, &takes_part, &allows))?;
     let mut nearness = vec![0.0; all.len()];
     near.iter().for_each(|(path, found)| {
         if let (Some(file), Some((_, nearest))) = (table.number(path), found.first()) {
@@ -85,9 +85,9 @@ fn best_of_both(mut chunks: Vec<(String, f32)>, near: &[(String, f32)]) -> Vec<(
 pub(super) fn near(
     reader: &dyn GenerationReader,
     passes: &Passes,
-    allows: &(dyn Fn(&str) -> bool + Sync),
+    among: &Among<'_>,
 ) -> Result<HashMap<String, Vec<(String, f32)>>, SearchError> {
-    let found = passes.nearest(reader, NEAREST, allows)?;
+    let found = passes.nearest(reader, NEAREST, among)?;
     let best = found.first().map_or(0.0, |(scored, _)| scored.score);
     // A folder with fewer chunks has no such last one: what has nothing in common counts nothing.
     let least = found.get(NEAREST - 1).map_or(0.0, |(scored, _)| scored.score.max(0.0));

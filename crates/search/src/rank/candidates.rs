@@ -8,7 +8,7 @@ use crate::query::forms::{FORM_WEIGHT, other_forms};
 use crate::query::plan::{Intent, Plan, is_stopword};
 use crate::query::words::for_each_term;
 use crate::request::{SearchError, SearchWarning};
-use crate::store::{GenerationReader, LexicalField, LexicalTerm, Scored, StoredChunk};
+use crate::store::{Among, GenerationReader, LexicalField, LexicalTerm, Scored, StoredChunk};
 
 /// The constant of reciprocal rank fusion.
 const FUSION: f64 = 60.0;
@@ -89,15 +89,15 @@ impl Passes {
         }
     }
 
-    /// The nearest chunks of the files that are let in, each with its file.
+    /// The nearest chunks of these files, each with its file.
     pub(super) fn nearest(
         &self,
         reader: &dyn GenerationReader,
         limit: usize,
-        allows: &(dyn Fn(&str) -> bool + Sync),
+        among: &Among<'_>,
     ) -> Result<Vec<(Scored, String)>, SearchError> {
         match &self.dense {
-            Some(Ok(vector)) => Ok(reader.dense_in(vector, limit, allows)?),
+            Some(Ok(vector)) => Ok(reader.dense_in(vector, limit, among)?),
             _ => Ok(Vec::new()),
         }
     }

@@ -9,7 +9,7 @@ use crate::paths;
 use crate::query::weigh::{WeighedQuery, weigh};
 use crate::query::{operators, plan};
 use crate::request::{SearchError, SearchRequest};
-use crate::store::{GenerationReader, WordCounts};
+use crate::store::{Among, GenerationReader, WordCounts};
 
 /// One file that takes part.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +65,8 @@ pub fn study(
     let (filter, _) = Filter::new(request, &parsed.operators);
     let plan = plan::plan(&parsed.text);
     let allows = |path: &str| filter.allows_path(path, paths::category(path));
-    let near = by_file::near(reader, &Passes::prepare(embedder, &plan, &parsed.text), &allows)?;
+    let near =
+        by_file::near(reader, &Passes::prepare(embedder, &plan, &parsed.text), &Among::paths(&allows))?;
     let (counts, _, scored) = scores(reader, request)?;
     let paths = &counts.table().paths;
     let score = |at: usize, channel: Channel| match channel {

@@ -16,6 +16,8 @@ use crate::store::{ChunkWords, EachBlock, LexicalField, StoreError, WordCounts, 
 #[derive(Default, Clone)]
 pub(super) struct Numbers {
     table: WordTable,
+    /// The newest id of each file.
+    ids: Vec<u32>,
     /// The file's id and the chunk's place in it.
     places: Vec<(u32, u32)>,
     segments: HashMap<SegmentId, Segment>,
@@ -73,6 +75,13 @@ impl Numbers {
         Ok(())
     }
 
+    fn number(&mut self, id: i64, path: &str) -> u32 {
+        let number = self.table.add_file(path);
+        self.ids.resize(self.table.paths.len(), u32::MAX);
+        self.ids[number as usize] = short(id);
+        number
+    }
+
     fn add(&mut self, reader: &SegmentReader, fields: Fields, memory: &Memory) -> Result<(), StoreError> {
         let base = u32::try_from(self.places.len()).unwrap_or(u32::MAX);
         let places = reader.fast_fields().u64("place").map_err(lexical_error)?;
@@ -85,7 +94,7 @@ impl Numbers {
             let (id, at) = split_place(places.first(doc).unwrap_or_default());
             let file = match last {
                 Some((known, file)) if known == id => file,
-                _ => memory.files.get(&id).map(|entry| self.table.add_file(&entry.path)),
+                _ => memory.files.get(&id).map(|entry| self.number(id, &entry.path)),
             };
             last = Some((id, file));
             self.places.push((short(id), u32::try_from(at).unwrap_or(u32::MAX)));
@@ -140,6 +149,10 @@ impl WordCounts for Counts {
     fn frequency(&self, field: LexicalField, word: &str) -> Result<u64, StoreError> {
         let term = Term::from_field_text(self.fields.of(field), word);
         self.searcher.doc_freq(&term).map_err(lexical_error)
+    }
+
+    fn file_ids(&self) -> &[u32] {
+        &self.numbers.ids
     }
 
     fn chunk_id(&self, chunk: u32) -> Option<String> {

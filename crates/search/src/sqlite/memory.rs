@@ -3,11 +3,14 @@
 //! Somebody who reads has a snapshot that never changes. When nobody reads, the next snapshot is the last one with the files
 //! that came and went changed in it, so that a sync of one file costs one file.
 
+mod asked;
+
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use rusqlite::{Connection, Row};
+
+use asked::Asked;
 
 use super::by_id::ById;
 use super::ids::{self, Ids};
@@ -17,13 +20,16 @@ use super::vectors::Vectors;
 use crate::embed::Quantised;
 use crate::graph::project::Project;
 use crate::pool;
-use crate::store::StoreError;
+use crate::store::{Among, StoreError};
 
 /// One version of a file.
 pub(super) struct FileEntry {
     pub(super) id: i64,
     pub(super) path: Arc<str>,
+    /// But for the vectors' keys, which are in `vectors`.
     pub(super) keys: Keys,
+    /// The vectors by the first half of their keys, one per chunk, or none.
+    vectors: Box<[u64]>,
 }
 
 /// A chunk with its likeness.
@@ -209,17 +215,20 @@ impl Memory {
         db: impl Fn() -> MutexGuard<'a, Connection>,
         vector: &[f32],
         limit: usize,
-        allows: &(dyn Fn(&str) -> bool + Sync),
+        among: &Among<'_>,
     ) -> Result<Vec<Near<'_>>, StoreError> {
         let known = self.known_vectors().clone();
         let vectors = match known {
             Some(known) => known,
             None => self.read_vectors(&db())?,
         };
-        let asked = Asked::of(&self.files, allows);
+        let asked = Asked::of(&self.files, among);
         let query = Quantised::of(vector);
         let is_asked = |file: i64, _: usize| asked.is_asked(file);
-        let rows = pool::install(|| vectors.nearest(&query, limit, &is_asked));
+        let nearest = pool::install(|| vectors.nearest(&query, limit, &is_asked));
+        let mut locked = None;
+        let rows = nearest.settle(|row| vectors.likeness(locked.get_or_insert_with(&db), &query, row))?;
+        drop(locked);
         let mut best: Vec<Near<'_>> = Vec::new();
         let mut last = None;
         for (score, row) in rows {
@@ -258,42 +267,8 @@ impl Memory {
     }
 }
 
-/// Which files are let in, each asked for once: a text that many files have is met many times in one search.
-struct Asked<'a> {
-    files: &'a BTreeMap<i64, Arc<FileEntry>>,
-    allows: &'a (dyn Fn(&str) -> bool + Sync),
-    first: i64,
-    /// By file from the first on: not known yet, no, yes. Empty where few of the ids are files.
-    known: Vec<AtomicU8>,
-}
-
-impl<'a> Asked<'a> {
-    fn of(files: &'a BTreeMap<i64, Arc<FileEntry>>, allows: &'a (dyn Fn(&str) -> bool + Sync)) -> Self {
-        let id = |entry: Option<(&i64, &Arc<FileEntry>)>| entry.map_or(0, |(id, _)| *id);
-        let (first, last) = (id(files.first_key_value()), id(files.last_key_value()));
-        let n_ids = usize::try_from(last - first + 1).unwrap_or(usize::MAX);
-        let n_known = if n_ids > files.len() * 8 + 65_536 { 0 } else { n_ids };
-        let known = std::iter::repeat_with(AtomicU8::default).take(n_known).collect();
-        Self { files, allows, first, known }
-    }
-
-    fn is_asked(&self, file: i64) -> bool {
-        let look = || self.files.get(&file).is_some_and(|entry| (self.allows)(&entry.path));
-        let known = usize::try_from(file - self.first).ok().and_then(|at| self.known.get(at));
-        let Some(known) = known else { return look() };
-        match known.load(Ordering::Relaxed) {
-            0 => {
-                let is_asked = look();
-                known.store(1 + u8::from(is_asked), Ordering::Relaxed);
-                is_asked
-            }
-            answer => answer == 2,
-        }
-    }
-}
-
 fn add_vectors(vectors: &mut Vectors, db: &Connection, entry: &FileEntry) -> Result<(), StoreError> {
-    match vectors.add(db, entry.id, &entry.keys.vectors)? {
+    match vectors.add(db, entry.id, &entry.vectors)? {
         true => Ok(()),
         false => Err(StoreError::Corrupt(format!("a vector of {} is missing", entry.path))),
     }
@@ -314,8 +289,10 @@ fn entries_after(db: &Connection, id: i64) -> Result<Vec<Arc<FileEntry>>, StoreE
 fn entry_of(found: &Row<'_>) -> Result<FileEntry, StoreError> {
     let path: String = found.get(1).map_err(store_error)?;
     let bytes = found.get_ref(2).map_err(store_error)?;
-    let keys = row::unpack_keys(bytes.as_blob().map_err(|error| StoreError::Corrupt(error.to_string()))?)?;
-    Ok(FileEntry { id: found.get(0).map_err(store_error)?, path: path.into(), keys })
+    let mut keys =
+        row::unpack_keys(bytes.as_blob().map_err(|error| StoreError::Corrupt(error.to_string()))?)?;
+    let vectors = std::mem::take(&mut keys.vectors).iter().map(|key| row::short_key(*key)).collect();
+    Ok(FileEntry { id: found.get(0).map_err(store_error)?, path: path.into(), keys, vectors })
 }
 
 fn defined_in(entry: &FileEntry) -> impl Iterator<Item = (u32, u32)> {

@@ -17,7 +17,7 @@ use super::memory::{FileEntry, Memory};
 use super::schema::{self, as_probe, meta, store_error};
 use super::{digest, row};
 use crate::store::{
-    CallEdge, Counts, FileRecord, FileStamp, GenerationId, GenerationReader, GraphNote, LexicalTerm,
+    Among, CallEdge, Counts, FileRecord, FileStamp, GenerationId, GenerationReader, GraphNote, LexicalTerm,
     Manifest, ProbeError, Scored, StoreError, StoredChunk, Symbol, WordCounts,
 };
 use crate::symbols;
@@ -175,7 +175,7 @@ impl GenerationReader for Reader {
     }
 
     fn dense(&self, vector: &[f32], limit: usize) -> Result<Vec<Scored>, StoreError> {
-        let found = self.dense_in(vector, limit, &|_| true)?;
+        let found = self.dense_in(vector, limit, &Among::paths(&|_| true))?;
         Ok(found.into_iter().map(|(scored, _)| scored).collect())
     }
 
@@ -183,9 +183,9 @@ impl GenerationReader for Reader {
         &self,
         vector: &[f32],
         limit: usize,
-        allows: &(dyn Fn(&str) -> bool + Sync),
+        among: &Among<'_>,
     ) -> Result<Vec<(Scored, String)>, StoreError> {
-        let nearest = self.memory.nearest(|| self.generation.db(), vector, limit, allows)?;
+        let nearest = self.memory.nearest(|| self.generation.db(), vector, limit, among)?;
         let mut found: Vec<(Scored, String)> = nearest
             .into_iter()
             .filter_map(|(score, entry, at)| {

@@ -66,6 +66,11 @@ pub(super) fn vector_key(content_hash: &str) -> VectorKey {
     (u64::from_le_bytes(halves[0]), u64::from_le_bytes(halves[1]))
 }
 
+/// The first half of a key, in the order of the table. No two keys of an index have the same.
+pub(super) fn short_key(key: VectorKey) -> u64 {
+    key.0.swap_bytes()
+}
+
 /// A vector's key as its table has it.
 pub(super) fn key_bytes(key: VectorKey) -> [u8; 16] {
     let mut bytes = [0; 16];

@@ -17,7 +17,7 @@ use crate::chunk::parse_file;
 use crate::embed::{Embedder, StaticWords};
 use crate::sqlite::SqliteStore;
 use crate::store::{
-    FileChange, FileRecord, FileStamp, Fingerprint, GenerationReader, GenerationWriter, LexicalField,
+    Among, FileChange, FileRecord, FileStamp, Fingerprint, GenerationReader, GenerationWriter, LexicalField,
     LexicalTerm, MarkerDoc, VectorStore,
 };
 
@@ -105,7 +105,7 @@ fn what_was_put_is_read_back_found_and_counted() {
     assert_eq!(find(&store, "header"), ["a.py"]);
     let query = StaticWords::built_in().unwrap().embed_query("parse the header line").unwrap();
     assert_eq!(reader.dense(&query, 1).unwrap()[0].chunk_id, chunks[0].id);
-    let others = reader.dense_in(&query, 1, &|path| path != "a.py").unwrap();
+    let others = reader.dense_in(&query, 1, &Among::paths(&|path| path != "a.py")).unwrap();
     assert_eq!(others.iter().map(|(_, path)| path.as_str()).collect::<Vec<_>>(), ["b.py"]);
     assert_eq!(store.read_marker(ROOT).unwrap(), Some(serde_json::to_value(marker()).unwrap()));
     assert_eq!(store.roots().unwrap(), [ROOT]);

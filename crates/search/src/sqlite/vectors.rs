@@ -1,7 +1,15 @@
 //! Every vector of a generation once, in blocks that snapshots share.
 //!
 //! Text that stands in several places is embedded once and has one row. A search goes over the rows on all cores and asks
-//! only of the best whose chunks they are.
+//! only of the best whose chunks they are. Of many rows most are kept by their upper bits: what such a row is like lies
+//! between two bounds, and those that may be among the best are read whole from the database.
+
+mod block;
+mod coarse;
+mod nearest;
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,35 +17,35 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::row::{self, VectorKey};
+use super::row;
 use super::schema::store_error;
-use crate::embed::{Quantised, dot};
+use crate::embed::Quantised;
 use crate::store::StoreError;
+use block::{Asked, Block, ROWS};
+use nearest::Nearest;
 
-/// Rows of a block: small enough to be copied when the last one grows while others read it.
-const BLOCK: usize = 2048;
 /// No chunk.
 const NONE: u32 = u32::MAX;
+/// The first so many blocks are kept whole, 131,072 rows: most repositories have fewer chunks, and their searches never read
+/// a row from the database.
+const WHOLE: usize = 64;
 
 /// The rows, and the chunks that have them.
-#[derive(Default, Clone)]
+#[derive(Clone)]
 pub(super) struct Vectors {
     dimension: usize,
     blocks: Vec<Arc<Block>>,
+    /// How many of the blocks are whole.
+    n_whole: usize,
     n_rows: u32,
     /// The keys of the first rows, sorted: a key's place is its row.
     sorted: Arc<[u64]>,
-    /// The rows that came later.
-    later: HashMap<u64, u32>,
+    /// The keys of the rows that came later, and the rows by them.
+    later: Vec<u64>,
+    by_key: HashMap<u64, u32>,
     /// The newest chunk of each row, as a place in `uses`.
     newest: Vec<u32>,
     uses: Vec<Use>,
-}
-
-#[derive(Default, Clone)]
-struct Block {
-    values: Vec<i8>,
-    scales: Vec<f32>,
 }
 
 /// A chunk that has a row. A file's id is one version of it, so that a use is never wrong, only of a file that is gone.
@@ -52,15 +60,29 @@ struct Use {
 impl Vectors {
     /// Reads all rows of a generation; the chunks are told afterwards.
     pub(super) fn read(db: &Connection) -> Result<Self, StoreError> {
+        Self::read_with(db, WHOLE)
+    }
+
+    fn read_with(db: &Connection, n_whole: usize) -> Result<Self, StoreError> {
         let mut query = db.prepare("SELECT key, value FROM vectors ORDER BY key").map_err(store_error)?;
         let mut rows = query.query([]).map_err(store_error)?;
-        let mut vectors = Self::default();
+        let mut vectors = Self {
+            dimension: 0,
+            blocks: Vec::new(),
+            n_whole,
+            n_rows: 0,
+            sorted: Arc::default(),
+            later: Vec::new(),
+            by_key: HashMap::new(),
+            newest: Vec::new(),
+            uses: Vec::new(),
+        };
         let mut keys = Vec::new();
         while let Some(found) = rows.next().map_err(store_error)? {
             let key = found.get_ref(0).map_err(store_error)?.as_blob().ok().and_then(row::key_from_bytes);
             let value = found.get_ref(1).map_err(store_error)?.as_blob().ok();
             if let (Some(key), Some(value)) = (key, value) {
-                keys.push(short(key));
+                keys.push(row::short_key(key));
                 vectors.push(value);
             }
         }
@@ -74,20 +96,16 @@ impl Vectors {
     }
 
     /// The chunks of a file have these vectors, in their order.
-    pub(super) fn add(&mut self, db: &Connection, file: i64, keys: &[VectorKey]) -> Result<bool, StoreError> {
-        let mut query = db.prepare_cached("SELECT value FROM vectors WHERE key = ?1").map_err(store_error)?;
+    pub(super) fn add(&mut self, db: &Connection, file: i64, keys: &[u64]) -> Result<bool, StoreError> {
         for (at, key) in (0u32..).zip(keys) {
-            let known = self.sorted.binary_search(&short(*key)).ok().and_then(|row| u32::try_from(row).ok());
-            let row = match known.or_else(|| self.later.get(&short(*key)).copied()) {
+            let known = self.sorted.binary_search(key).ok().and_then(|row| u32::try_from(row).ok());
+            let row = match known.or_else(|| self.by_key.get(key).copied()) {
                 Some(row) => row,
                 None => {
-                    let bytes: Option<Vec<u8>> = query
-                        .query_row([row::key_bytes(*key).as_slice()], |row| row.get(0))
-                        .optional()
-                        .map_err(store_error)?;
-                    let Some(bytes) = bytes else { return Ok(false) };
+                    let Some(bytes) = stored(db, *key)? else { return Ok(false) };
                     let row = self.push(&bytes);
-                    self.later.insert(short(*key), row);
+                    self.later.push(*key);
+                    self.by_key.insert(*key, row);
                     row
                 }
             };
@@ -105,19 +123,17 @@ impl Vectors {
         if self.n_rows == 0 {
             self.dimension = values.len();
         }
-        if (self.n_rows as usize).is_multiple_of(BLOCK) {
-            self.blocks.push(Arc::default());
+        if (self.n_rows as usize).is_multiple_of(ROWS) {
+            self.blocks.push(Arc::new(Block::new(self.dimension, self.blocks.len() < self.n_whole)));
         }
         if let Some(block) = self.blocks.last_mut() {
             let block = Arc::make_mut(block);
-            if block.values.capacity() == 0 {
-                block.values.reserve_exact(BLOCK * self.dimension);
-            }
-            let fits = values.len() == self.dimension;
-            block.scales.push(if fits { f32::from_le_bytes(*scale) } else { 0.0 });
-            match fits {
-                true => block.values.extend(values.iter().map(|byte| i8::from_le_bytes([*byte]))),
-                false => block.values.resize(block.values.len() + self.dimension, 0),
+            match values.len() == self.dimension {
+                true => {
+                    let values: Vec<i8> = values.iter().map(|byte| byte.cast_signed()).collect();
+                    block.push(&values, f32::from_le_bytes(*scale));
+                }
+                false => block.push(&vec![0; self.dimension], 0.0),
             }
         }
         self.newest.push(NONE);
@@ -125,56 +141,49 @@ impl Vectors {
         self.n_rows - 1
     }
 
-    /// The rows that are most like a vector among those of which `is_asked` knows a chunk, with their likeness: `limit`,
-    /// and those that are as like as the last.
+    /// The rows that may be among those most like a vector of which `is_asked` knows a chunk: see [`Nearest::settle`].
     pub(super) fn nearest(
         &self,
         query: &Quantised,
         limit: usize,
         is_asked: &(dyn Fn(i64, usize) -> bool + Sync),
-    ) -> Vec<(f32, u32)> {
+    ) -> Nearest {
         // A vector of nothing is like nothing.
         let is_empty = self.dimension == 0 || query.scale == 0.0 || limit == 0;
         if is_empty || query.values.len() != self.dimension {
-            return Vec::new();
+            return Nearest::of(limit);
         }
+        let asked = Asked::of(query);
         let part = self.blocks.len().div_ceil(rayon::current_num_threads().max(1)).max(1);
         let parts = self.blocks.par_chunks(part).enumerate().map(|(number, blocks)| {
-            let first = number * part * BLOCK;
-            self.nearest_of(first, blocks, query, limit, is_asked)
+            let mut nearest = Nearest::of(limit);
+            let firsts = (0_u32..).step_by(ROWS).skip(number * part);
+            for (first, block) in firsts.zip(blocks) {
+                block.each(first, self.dimension, &asked, |bounded| {
+                    if nearest.wants(&bounded)
+                        && self.uses_of(bounded.row).any(|(file, at)| is_asked(file, at))
+                    {
+                        nearest.add(bounded);
+                    }
+                });
+            }
+            nearest
         });
-        let mut best: Vec<(f32, u32)> = parts.collect::<Vec<_>>().into_iter().flatten().collect();
-        keep_best(&mut best, limit);
-        best
+        parts.collect::<Vec<_>>().into_iter().fold(Nearest::of(limit), Nearest::with)
     }
 
-    fn nearest_of(
+    /// What a row is like that is not kept whole; none when the database does not have it any more, as then no file has.
+    pub(super) fn likeness(
         &self,
-        first: usize,
-        blocks: &[Arc<Block>],
+        db: &Connection,
         query: &Quantised,
-        limit: usize,
-        is_asked: &(dyn Fn(i64, usize) -> bool + Sync),
-    ) -> Vec<(f32, u32)> {
-        let mut best: Vec<(f32, u32)> = Vec::with_capacity(limit * 2);
-        let (mut floor, mut most) = (f32::MIN, limit * 2);
-        let mut row = u32::try_from(first).unwrap_or(NONE);
-        for block in blocks {
-            for (values, scale) in block.values.chunks_exact(self.dimension).zip(&block.scales) {
-                let score = dot(values, &query.values) as f32 * scale * query.scale;
-                if score >= floor && *scale > 0.0 && self.uses_of(row).any(|(file, at)| is_asked(file, at)) {
-                    best.push((score, row));
-                    if best.len() >= most {
-                        keep_best(&mut best, limit);
-                        most = best.len().max(limit) * 2;
-                        floor = best.get(limit - 1).map_or(f32::MIN, |(score, _)| *score);
-                    }
-                }
-                row += 1;
-            }
-        }
-        keep_best(&mut best, limit);
-        best
+        row: u32,
+    ) -> Result<Option<f32>, StoreError> {
+        let at = row as usize;
+        let key = self.sorted.get(at).or_else(|| self.later.get(at.checked_sub(self.sorted.len())?));
+        let Some(bytes) = key.map(|key| stored(db, *key)).transpose()?.flatten() else { return Ok(None) };
+        let values = Quantised::from_bytes(&bytes).filter(|row| row.values.len() == self.dimension);
+        Ok(values.map(|row| block::likeness(query, &row.values, row.scale)))
     }
 
     /// The chunks that have a row: the file's id and the place in it. Files that are gone may be among them.
@@ -188,16 +197,15 @@ impl Vectors {
     }
 }
 
-/// Best first; what is as good as the last that is kept is kept too.
-fn keep_best(best: &mut Vec<(f32, u32)>, limit: usize) {
-    best.sort_unstable_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
-    if let Some((last, _)) = best.get(limit - 1).copied() {
-        let n_kept = best.partition_point(|(score, _)| *score >= last);
-        best.truncate(n_kept);
-    }
-}
-
-/// The first half of a key, in the order of the table.
-fn short(key: VectorKey) -> u64 {
-    key.0.swap_bytes()
+/// The stored row whose key begins with this.
+fn stored(db: &Connection, key: u64) -> Result<Option<Vec<u8>>, StoreError> {
+    let first = key.to_be_bytes();
+    let mut query = db
+        .prepare_cached("SELECT key, value FROM vectors WHERE key >= ?1 ORDER BY key LIMIT 1")
+        .map_err(store_error)?;
+    let found: Option<(Vec<u8>, Vec<u8>)> = query
+        .query_row([first.as_slice()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()
+        .map_err(store_error)?;
+    Ok(found.filter(|(key, _)| key.starts_with(&first)).map(|(_, value)| value))
 }

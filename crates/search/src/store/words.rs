@@ -35,6 +35,11 @@ pub trait WordCounts: Sync {
     /// How many chunks have the word, those that are gone included.
     fn frequency(&self, field: LexicalField, word: &str) -> Result<u64, StoreError>;
 
+    /// The store's own id of the version of each file that has chunks, by the file's number; none where it has no such ids.
+    fn file_ids(&self) -> &[u32] {
+        &[]
+    }
+
     /// The id of a chunk by its number.
     fn chunk_id(&self, chunk: u32) -> Option<String>;
 }

@@ -14,22 +14,24 @@ impl Reader {
         let db = self.generation.db();
         let found = db
             .prepare_cached(
-                "SELECT hash, size, mtime_ns, ctime_ns, language, content, text, facts
+                "SELECT hash, size, mtime_ns, ctime_ns, language, content, text, facts, keys
                  FROM files JOIN bodies USING (id) WHERE id = ?1",
             )
             .and_then(|mut query| {
                 let row = query.query_row([entry.id], |row| {
                     let blob = |at: usize| row.get::<_, Vec<u8>>(at);
-                    Ok((stamp(row)?, row.get::<_, String>(4)?, blob(5)?, blob(6)?, blob(7)?))
+                    Ok((stamp(row)?, row.get::<_, String>(4)?, blob(5)?, blob(6)?, blob(7)?, blob(8)?))
                 });
                 row.optional()
             })
             .map_err(store_error)?;
-        let Some((stamp, language, content, text, facts)) = found else { return Ok(None) };
-        let (chunks, symbols) = row::unpack(rel_path, &language, &entry.keys, &content, &text)?;
+        let Some((stamp, language, content, text, facts, keys)) = found else { return Ok(None) };
+        // What is held in memory of a file does not have the whole keys of its vectors.
+        let keys = row::unpack_keys(&keys)?;
+        let (chunks, symbols) = row::unpack(rel_path, &language, &keys, &content, &text)?;
         let mut value = db.prepare_cached("SELECT value FROM vectors WHERE key = ?1").map_err(store_error)?;
-        let mut vectors = Vec::with_capacity(entry.keys.vectors.len());
-        for key in entry.keys.vectors.iter() {
+        let mut vectors = Vec::with_capacity(keys.vectors.len());
+        for key in &keys.vectors {
             let bytes: Vec<u8> =
                 value.query_row([row::key_bytes(*key).as_slice()], |row| row.get(0)).map_err(store_error)?;
             let vector = Quantised::from_bytes(&bytes)
