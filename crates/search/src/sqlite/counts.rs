@@ -53,6 +53,11 @@ impl Numbers {
             *self = Self::default();
         }
         let readers = searcher.segment_readers();
+        if self.places.is_empty() {
+            let n_chunks = readers.iter().map(|reader| reader.max_doc() as usize).sum();
+            self.places.reserve_exact(n_chunks);
+            self.table.reserve_chunks(n_chunks);
+        }
         let gone = |id: &SegmentId| !readers.iter().any(|reader| reader.segment_id() == *id);
         for id in self.segments.keys().copied().filter(gone).collect::<Vec<_>>() {
             let Some(segment) = self.segments.remove(&id) else { continue };
@@ -75,8 +80,8 @@ impl Numbers {
         Ok(())
     }
 
-    fn number(&mut self, id: i64, path: &str) -> u32 {
-        let number = self.table.add_file(path);
+    fn number(&mut self, id: i64, path: &Arc<str>) -> u32 {
+        let number = self.table.add_shared_file(path);
         self.ids.resize(self.table.paths.len(), u32::MAX);
         self.ids[number as usize] = short(id);
         number

@@ -164,11 +164,29 @@ impl WordTable {
 
     /// The number of the file at a path; a new one when it has none.
     pub fn add_file(&mut self, path: &str) -> u32 {
+        self.number_of(path, || path.into())
+    }
+
+    /// The same of a path that somebody else keeps as well.
+    pub fn add_shared_file(&mut self, path: &Arc<str>) -> u32 {
+        self.number_of(path, || Arc::clone(path))
+    }
+
+    /// Makes room for so many chunks at once, not by doubling what is there over and over.
+    pub fn reserve_chunks(&mut self, n_chunks: usize) {
+        let Chunks { files, symbol, path, content, stem, runs: _ } = &mut self.chunks;
+        files.reserve_exact(n_chunks);
+        for sizes in [symbol, path, content, stem] {
+            sizes.reserve_exact(n_chunks);
+        }
+    }
+
+    fn number_of(&mut self, path: &str, kept: impl FnOnce() -> Arc<str>) -> u32 {
         if let Some(number) = self.numbers.get(path) {
             return *number;
         }
         let number = next(self.paths.len());
-        let path: Arc<str> = path.into();
+        let path = kept();
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let n_folders = next(self.folders.len());
         let folder = match self.folders.get(folder) {
