@@ -8,6 +8,7 @@ mod bm25;
 mod by_file;
 mod candidates;
 mod channel;
+mod chunk_scores;
 mod definitions;
 mod evidence;
 mod explain;

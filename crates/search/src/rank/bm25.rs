@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::chunk_scores::{self, Lengths, Marks, Scored, Weighed, Word};
 use super::hashes::Hashes;
-use super::places::{Places, TakesPart, Tally};
+use super::places::{Counted, InPaths, TakesPart, Tally};
 use crate::query::weigh::{WeighedQuery, Weights};
 use crate::store::{FileName, LexicalField, StoreError, WordCounts, WordTable};
 
-const K1: f32 = 1.2;
+pub(super) const K1: f32 = 1.2;
 /// A word of the path counts as often in each chunk of the file.
 pub(super) const PATH_TIMES: f32 = 5.0;
 
@@ -22,79 +23,37 @@ const IN_PATHS: f32 = 1.15;
 /// The share of what all words could say together that may be left out.
 const LEFT_OUT: f32 = 0.02;
 
-/// Documents of one kind, with their scores so far.
+/// Files, with their scores so far.
 struct View<L> {
-    /// How long a document is, in words.
+    /// How long a file is, in words.
     length: L,
-    scored: Scored,
+    scores: Vec<f32>,
     n_documents: f32,
     average: f32,
     b: f32,
 }
 
-/// Scores by document, and which have one.
-#[derive(Clone)]
-pub(super) struct Scored {
-    pub(super) scores: Vec<f32>,
-    /// Every document whose score is above nothing, once, in no order.
-    pub(super) found: Vec<u32>,
-}
-
-impl Scored {
-    fn new(n_documents: usize) -> Self {
-        Self { scores: vec![0.0; n_documents], found: Vec::new() }
-    }
-
-    #[inline]
-    fn add(&mut self, document: u32, more: f32) {
-        let score = &mut self.scores[document as usize];
-        let is_new = *score == 0.0;
-        *score += more;
-        if is_new && *score > 0.0 {
-            self.found.push(document);
-        }
-    }
-}
-
 impl<L: Fn(u32) -> f32> View<L> {
-    /// `size` is how many documents take part, and how many words they have together.
+    /// `size` is how many files take part, and how many words they have together.
     fn of(length: L, n_numbers: usize, size: (u64, u64), b: f32) -> Self {
         let (n_documents, total) = (size.0 as f32, size.1 as f32);
-        let scored = Scored::new(n_numbers);
-        Self { length, scored, n_documents, average: (total / n_documents.max(1.0)).max(1.0), b }
+        let average = (total / n_documents.max(1.0)).max(1.0);
+        Self { length, scores: vec![0.0; n_numbers], n_documents, average, b }
     }
 
-    /// Adds one word with its weight; `times` has each document once.
+    /// Adds one word with its weight; `times` has each file once.
     fn add(&mut self, weight: f32, times: &[(u32, f32)]) {
         let weight = weight * rarity(self.n_documents, times.len() as f32);
-        for (document, times) in times {
-            let least = self.least(*document, *times);
-            self.scored.add(*document, weight * times * (K1 + 1.0) / least);
+        for (file, times) in times {
+            let length = 1.0 - self.b + self.b * (self.length)(*file) / self.average;
+            let least = times + K1 * length;
+            self.scores[*file as usize] += weight * times * (K1 + 1.0) / least;
         }
-    }
-
-    /// The same for a second query of the same documents as well, which are looked up once.
-    fn add_to_both(&mut self, weight: f32, other: Option<(f32, &mut Scored)>, times: &[(u32, f32)]) {
-        let Some((of_other, scored)) = other else { return self.add(weight, times) };
-        let rarity = rarity(self.n_documents, times.len() as f32);
-        let (of_this, of_other) = (weight * rarity, of_other * rarity);
-        for (document, times) in times {
-            let least = self.least(*document, *times);
-            self.scored.add(*document, of_this * times * (K1 + 1.0) / least);
-            scored.add(*document, of_other * times * (K1 + 1.0) / least);
-        }
-    }
-
-    /// What a word is divided by that a document has so often.
-    #[inline]
-    fn least(&self, document: u32, times: f32) -> f32 {
-        let length = 1.0 - self.b + self.b * (self.length)(document) / self.average;
-        times + K1 * length
     }
 }
 
 /// How much a word says that so many documents have.
-fn rarity(n_documents: f32, n_with: f32) -> f32 {
+pub(super) fn rarity(n_documents: f32, n_with: f32) -> f32 {
     (1.0 + (n_documents - n_with + 0.5) / (n_with + 0.5)).max(1.0).ln()
 }
 
@@ -106,12 +65,12 @@ fn by_files(n_files: f32, n_with: f32) -> f32 {
     (FOR_RARITY * (rarity - 0.5)).exp() * few
 }
 
-/// Scores by chunk or by file, as numbered in the table. Those of the chunks are what the caller makes of them.
-pub(super) struct Scores<C> {
+/// Scores by file, as numbered in the table. Those of the chunks are what the caller makes of them.
+pub(super) struct Scores<C, M> {
     /// The whole query in each chunk.
     pub(super) chunks: C,
     /// The title in each chunk.
-    pub(super) title_chunks: C,
+    pub(super) title_chunks: M,
     /// The whole query in each file.
     pub(super) files: Vec<f32>,
     /// The whole query in each path.
@@ -119,7 +78,7 @@ pub(super) struct Scores<C> {
     /// The opening in the names that a file defines.
     pub(super) names: Vec<f32>,
     /// Stems in each chunk.
-    pub(super) stem_chunks: C,
+    pub(super) stem_chunks: M,
     /// Stems in each file.
     pub(super) stem_files: Vec<f32>,
 }
@@ -154,23 +113,25 @@ impl Sizes {
 }
 
 /// Counts the words in the files that take part. Words and stems are counted at the same time, and so is `best_of` them
-/// found.
-pub(super) fn scores<C: Send>(
+/// found, and of the title and the stems what `mean_of` makes of that.
+pub(super) fn scores<C: Send, M: Send>(
     counts: &dyn WordCounts,
     takes_part: &[bool],
     asked: &WeighedQuery,
     best_of: impl Fn(&Scored) -> C + Sync,
-) -> Result<Scores<C>, StoreError> {
+    mean_of: impl Fn(C) -> M + Sync,
+) -> Result<Scores<C, M>, StoreError> {
     let sizes = Sizes::of(counts.table(), takes_part);
-    let takes_part = &TakesPart::of(takes_part);
+    let takes_part = &TakesPart::of(counts.table(), takes_part);
     let by_words = || {
         let found = by_words(counts, takes_part, &sizes, asked)?;
-        let (chunks, title_chunks) = (best_of(&found.chunks), best_of(&found.title_chunks));
+        let of_title = || mean_of(best_of(&found.title_chunks));
+        let (chunks, title_chunks) = rayon::join(|| best_of(&found.chunks), of_title);
         Ok::<_, StoreError>((chunks, title_chunks, found))
     };
     let by_stems = || {
         let (chunks, files) = by_stems(counts, takes_part, &sizes, asked)?;
-        Ok::<_, StoreError>((best_of(&chunks), files))
+        Ok::<_, StoreError>((mean_of(best_of(&chunks)), files))
     };
     let (of_words, of_stems) = rayon::join(by_words, by_stems);
     let (chunks, title_chunks, ByWords { files, paths, names, .. }) = of_words?;
@@ -196,71 +157,61 @@ fn by_words(
     let table = counts.table();
     let (n_files, n_chunks) = (table.paths.len(), table.chunks.len());
     let in_each = (sizes.chunks, sizes.content + PATH_TIMES as u64 * sizes.path_in_chunks);
-    let mut chunks = View::of(|chunk| chunk_words(table, chunk), n_chunks, in_each, 0.75);
-    let mut title_chunks = Scored::new(n_chunks);
+    let lengths = Lengths::of(chunk_words(table), in_each, 0.75);
+    let (mut chunks, mut title_chunks) = (Scored::new(n_chunks), Scored::new(n_chunks));
     let of_file = |file: u32| &table.files[file as usize];
     let of = |words: u64| (sizes.files, words);
     let mut files = View::of(|file| of_file(file).content as f32, n_files, of(sizes.content), 0.75);
     let mut paths = View::of(|file| of_file(file).path as f32, n_files, of(sizes.path), 0.5);
     let mut names = View::of(|file| of_file(file).symbol as f32, n_files, of(sizes.symbol), 0.6);
-    let (mut in_files, mut in_paths, mut in_names) =
-        (Tally::new(n_files), Tally::new(n_files), Tally::new(n_files));
-    let mut together = Vec::new();
+    let (mut in_files, mut in_names) = (Tally::new(n_files), Tally::new(n_files));
+    let mut marks = Marks::default();
     let said = worth_asking(counts, LexicalField::Content, &asked.words)?;
     let n_files = sizes.files as f32;
     let words: Vec<(&str, f32)> = asked.words.iter().map(|(word, weight)| (word.as_str(), *weight)).collect();
     let read = |found: &mut Found, (word, _): (&str, f32)| {
+        found.in_paths.read(counts, takes_part, word)?;
         found.in_text.clear();
         if said.contains(word) {
-            found.in_text.read(counts, takes_part, LexicalField::Content, word)?;
+            let in_paths = Some(&found.in_paths);
+            found.in_text.read(counts, takes_part, LexicalField::Content, word, in_paths)?;
         }
-        found.in_path.read(counts, takes_part, LexicalField::Path, word)?;
         match asked.opening.contains_key(word) {
-            true => found.in_label.read(counts, takes_part, LexicalField::Symbol, word),
+            true => found.in_labels.read(counts, takes_part, LexicalField::Symbol, word, None),
             false => Ok(()),
         }
     };
-    read_ahead(&words, read, |Found { in_text, in_path, in_label }: &Found, (word, weight)| {
-        in_text.by_file(|file, times| in_files.add(file, times));
-        // A word stands as often in the path of each chunk of a file.
-        in_path.in_a_chunk(|file, times| in_paths.set(file, times));
-        for (file, times) in in_paths.all() {
-            in_files.add(*file, PATH_TIMES * times);
-        }
-        let in_chunks = in_text.with_path(in_path, &mut together);
+    read_ahead(&words, read, |Found { in_text, in_paths, in_labels }: &Found, (word, weight)| {
+        let in_files = in_text.by_file(Some(in_paths), &mut in_files);
+        let said = said.contains(word).then_some(&in_text.kept);
         // What is not looked up is in most files.
-        let found = if said.contains(word) { in_files.all().len() as f32 } else { n_files };
+        let found = if said.is_some() { in_files.len() as f32 } else { n_files };
         let more = match asked.is_line() {
             true => 1.0,
-            false => by_files(n_files, found) * if in_paths.all().is_empty() { 1.0 } else { IN_PATHS },
+            false => by_files(n_files, found) * if in_paths.files.is_empty() { 1.0 } else { IN_PATHS },
         };
-        let title = asked.title.get(word).map(|weight| (*weight * more, &mut title_chunks));
-        chunks.add_to_both(weight * more, title, in_chunks);
-        files.add(weight * more, in_files.all());
-        paths.add(weight * more, in_paths.all());
+        let other = asked.title.get(word).map(|weight| (*weight * more, &mut title_chunks));
+        let n_chunks = in_text.n_chunks + in_paths.n_chunks - in_text.n_in_paths;
+        let places =
+            Word { text: word, field: LexicalField::Content, said, n_chunks, in_paths: Some(in_paths) };
+        let weighed = Weighed { weight: weight * more, scored: &mut chunks, other };
+        chunk_scores::add(counts, takes_part, &lengths, &places, weighed, &mut marks)?;
+        files.add(weight * more, in_files);
+        paths.add(weight * more, &in_paths.files);
         if let Some(weight) = asked.opening.get(word) {
-            in_label.by_file(|file, times| in_names.add(file, times));
-            names.add(*weight * more, in_names.all());
+            names.add(*weight * more, in_labels.by_file(None, &mut in_names));
         }
-        for tally in [&mut in_files, &mut in_paths, &mut in_names] {
-            tally.clear();
-        }
+        Ok(())
     })?;
-    Ok(ByWords {
-        chunks: chunks.scored,
-        title_chunks,
-        files: files.scored.scores,
-        paths: paths.scored.scores,
-        names: names.scored.scores,
-    })
+    Ok(ByWords { chunks, title_chunks, files: files.scores, paths: paths.scores, names: names.scores })
 }
 
 /// Where a word was found.
 #[derive(Default)]
 struct Found {
-    in_text: Places,
-    in_path: Places,
-    in_label: Places,
+    in_text: Counted,
+    in_paths: InPaths,
+    in_labels: Counted,
 }
 
 /// Reads words in their order and gives each to `take`. While one is taken, the next is read by whichever thread is free:
@@ -268,7 +219,7 @@ struct Found {
 fn read_ahead<W: Copy + Send + Sync, R: Default + Send + Sync>(
     words: &[W],
     read: impl Fn(&mut R, W) -> Result<(), StoreError> + Sync,
-    mut take: impl FnMut(&R, W) + Send,
+    mut take: impl FnMut(&R, W) -> Result<(), StoreError> + Send,
 ) -> Result<(), StoreError> {
     let (mut now, mut next) = (R::default(), R::default());
     if let Some(first) = words.first() {
@@ -277,8 +228,8 @@ fn read_ahead<W: Copy + Send + Sync, R: Default + Send + Sync>(
     for (at, word) in words.iter().enumerate() {
         let following = words.get(at + 1);
         let ahead = || following.map_or(Ok(()), |following| read(&mut next, *following));
-        let ((), ahead) = rayon::join(|| take(&now, *word), ahead);
-        ahead?;
+        let (taken, ahead) = rayon::join(|| take(&now, *word), ahead);
+        taken.and(ahead)?;
         std::mem::swap(&mut now, &mut next);
     }
     Ok(())
@@ -286,8 +237,9 @@ fn read_ahead<W: Copy + Send + Sync, R: Default + Send + Sync>(
 
 /// A chunk's words, those of its path as often as they count.
 #[inline]
-fn chunk_words(table: &WordTable, chunk: u32) -> f32 {
-    table.chunks.content()[chunk as usize] as f32 + PATH_TIMES * table.chunks.path()[chunk as usize] as f32
+fn chunk_words(table: &WordTable) -> impl Fn(u32) -> u32 + '_ {
+    let (content, path) = (table.chunks.content(), table.chunks.path());
+    move |chunk| u32::from(content[chunk as usize]) + PATH_TIMES as u32 * u32::from(path[chunk as usize])
 }
 
 /// The words that together say nearly all there is to say. The others are in most chunks: reading where would cost most
@@ -323,11 +275,13 @@ fn by_stems(
 ) -> Result<(Scored, Vec<f32>), StoreError> {
     let table = counts.table();
     let (of_chunks, of_files) = (table.chunks.stem(), &table.files);
-    let chunk_stems = |chunk: u32| of_chunks[chunk as usize] as f32;
+    let chunk_stems = |chunk: u32| u32::from(of_chunks[chunk as usize]);
     let file_stems = |file: u32| of_files[file as usize].stem as f32;
-    let mut chunks = View::of(chunk_stems, of_chunks.len(), (sizes.chunks, sizes.stem), 0.75);
+    let lengths = Lengths::of(chunk_stems, (sizes.chunks, sizes.stem), 0.75);
+    let mut chunks = Scored::new(of_chunks.len());
     let mut files = View::of(file_stems, of_files.len(), (sizes.files, sizes.stem), 0.75);
     let mut in_files = Tally::new(table.paths.len());
+    let mut marks = Marks::default();
     let said = worth_asking(counts, LexicalField::Stem, &asked.stems)?;
     let stems: Vec<(&str, f32)> = asked
         .stems
@@ -335,17 +289,27 @@ fn by_stems(
         .filter(|(stem, _)| said.contains(stem.as_str()))
         .map(|(stem, weight)| (stem.as_str(), *weight))
         .collect();
-    let read =
-        |found: &mut Places, (stem, _): (&str, f32)| found.read(counts, takes_part, LexicalField::Stem, stem);
-    read_ahead(&stems, read, |in_text: &Places, (_, weight)| {
-        in_text.by_file(|file, times| in_files.add(file, times));
-        let n_with = in_files.all().len() as f32;
+    let read = |found: &mut Counted, (stem, _): (&str, f32)| {
+        found.read(counts, takes_part, LexicalField::Stem, stem, None)
+    };
+    read_ahead(&stems, read, |in_text: &Counted, (stem, weight)| {
+        let in_files = in_text.by_file(None, &mut in_files);
+        let n_with = in_files.len() as f32;
         let weight = if asked.is_line() { weight } else { weight * by_files(sizes.files as f32, n_with) };
-        chunks.add(weight, &in_text.chunks);
-        files.add(weight, in_files.all());
-        in_files.clear();
+        let n_chunks = in_text.n_chunks;
+        let places = Word {
+            text: stem,
+            field: LexicalField::Stem,
+            said: Some(&in_text.kept),
+            n_chunks,
+            in_paths: None,
+        };
+        let weighed = Weighed { weight, scored: &mut chunks, other: None };
+        chunk_scores::add(counts, takes_part, &lengths, &places, weighed, &mut marks)?;
+        files.add(weight, in_files);
+        Ok(())
     })?;
-    Ok((chunks.scored, files.scored.scores))
+    Ok((chunks, files.scores))
 }
 
 /// The stems of the whole query in the name of each file.
@@ -373,7 +337,7 @@ pub(super) fn file_names(table: &WordTable, takes_part: &[bool], stems: &Weights
     for (stem, weight) in stems {
         names.add(*weight, found.get(&FileName::hash_of(stem)).map_or(&[], Vec::as_slice));
     }
-    names.scored.scores
+    names.scores
 }
 
 #[cfg(test)]

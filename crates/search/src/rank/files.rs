@@ -3,7 +3,7 @@
 //! The recipe and what each score is worth are in docs/search-quality.md.
 
 use super::channel::{Channel, ChannelWeights, N_CHANNELS};
-use super::{bm25, mentioned, past};
+use super::{bm25, chunk_scores, mentioned, past};
 use crate::history::HistoryWords;
 use crate::pool;
 use crate::query::weigh::WeighedQuery;
@@ -45,7 +45,15 @@ pub(super) fn scored(
         let modules = mentioned::by_module(&query.modules, table, takes_part);
         (bm25::file_names(table, takes_part, &query.stems), mentioned, modules)
     };
-    let by_words = || bm25::scores(counts, takes_part, query, |chunks| best_chunks(table, chunks));
+    let by_words = || {
+        bm25::scores(
+            counts,
+            takes_part,
+            query,
+            |chunks| best_chunks(table, takes_part, chunks),
+            |best| means(&best),
+        )
+    };
     let (of_words, (file_names, mentioned, modules)) = pool::install(|| rayon::join(by_words, by_name));
     let scores = of_words?;
     let mut channels: [Vec<f32>; N_CHANNELS] = std::array::from_fn(|_| Vec::new());
@@ -55,13 +63,13 @@ pub(super) fn scored(
     set(Channel::Chunks, means(&scores.chunks));
     set(Channel::Definitions, definitions(table, &scores.files));
     set(Channel::Files, scores.files);
-    set(Channel::Title, means(&scores.title_chunks));
+    set(Channel::Title, scores.title_chunks);
     set(Channel::Paths, scores.paths);
     set(Channel::FileNames, file_names);
     set(Channel::Mentioned, mentioned);
     set(Channel::Modules, modules);
     set(Channel::Names, scores.names);
-    set(Channel::StemChunks, means(&scores.stem_chunks));
+    set(Channel::StemChunks, scores.stem_chunks);
     set(Channel::StemFiles, scores.stem_files);
     if let Some(history) = history.filter(|history| !history.is_empty()) {
         set(Channel::Commits, past::of_files(&history.by_commit(&query.words), table, takes_part));
@@ -110,9 +118,7 @@ pub(super) fn ranked(
     let near = |file: u32| {
         scored.channels[Channel::Near as usize].get(file as usize).is_some_and(|near| *near > 0.0)
     };
-    order.retain(|file| {
-        total[*file as usize] > 0.0 && (!best[*file as usize].chunks().is_empty() || near(*file))
-    });
+    order.retain(|file| total[*file as usize] > 0.0 && (!best[*file as usize].is_empty() || near(*file)));
     let by_score = |left: &u32, right: &u32| {
         let key = |file: &u32| (total[*file as usize], &table.paths[*file as usize]);
         let (left, right) = (key(left), key(right));
@@ -125,57 +131,63 @@ pub(super) fn ranked(
     }
     order.sort_by(by_score);
     let ranked = order.into_iter().map(|file| {
-        let chunks = best[file as usize].chunks();
-        let top = chunks.first().map_or(1.0, |(_, score)| score.max(f32::MIN_POSITIVE));
-        let chunks = chunks.iter().map(|(chunk, score)| (*chunk, score / top)).collect();
+        let best = best[file as usize];
+        let top = best.chunks().next().map_or(1.0, |(_, score)| score.max(f32::MIN_POSITIVE));
+        let chunks = best.chunks().map(|(chunk, score)| (chunk, score / top)).collect();
         RankedFile { score: total[file as usize], file, chunks }
     });
     ranked.collect()
 }
 
-/// The best chunks of one file, best first.
+/// The best chunks of one file, best first: each with its score in the upper half of a number, and in the lower one its own,
+/// turned round, so that of equal ones that with the lower number goes first. Scores are above nothing, and such numbers
+/// have the order of their bits.
 #[derive(Debug, Clone, Copy, Default)]
-struct Best {
-    n_chunks: usize,
-    chunks: [(u32, f32); BEST_CHUNKS],
-}
+struct Best([u64; BEST_CHUNKS]);
 
 impl Best {
-    fn chunks(&self) -> &[(u32, f32)] {
-        &self.chunks[..self.n_chunks]
+    fn chunks(&self) -> impl Iterator<Item = (u32, f32)> {
+        let halves = |both: u64| ((both >> 32) as u32, both as u32);
+        self.0.into_iter().filter(|both| *both > 0).map(move |both| {
+            let (score, chunk) = halves(both);
+            (!chunk, f32::from_bits(score))
+        })
     }
 
-    /// Of equal ones that with the lower number goes first.
-    fn add(&mut self, number: u32, score: f32) {
-        // Most chunks of a file are none of its best.
-        if self.n_chunks == BEST_CHUNKS && self.chunks[BEST_CHUNKS - 1].1 > score {
-            return;
-        }
-        let place = self
-            .chunks()
-            .partition_point(|(other, known)| *known > score || *known == score && *other < number);
-        if place < BEST_CHUNKS {
-            self.n_chunks = (self.n_chunks + 1).min(BEST_CHUNKS);
-            self.chunks[place..self.n_chunks].rotate_right(1);
-            self.chunks[place] = (number, score);
+    fn is_empty(&self) -> bool {
+        self.0[0] == 0
+    }
+
+    /// Which of them it comes before cannot be foreseen: each of the places takes the better one and passes the other on.
+    #[inline]
+    fn add(&mut self, chunk: u32, score: f32) {
+        let mut both = u64::from(score.to_bits()) << 32 | u64::from(!chunk);
+        for place in &mut self.0 {
+            (*place, both) = ((*place).max(both), (*place).min(both));
         }
     }
 }
 
-fn best_chunks(table: &WordTable, scored: &bm25::Scored) -> Vec<Best> {
+fn best_chunks(table: &WordTable, takes_part: &[bool], scored: &chunk_scores::Scored) -> Vec<Best> {
     let mut best = vec![Best::default(); table.paths.len()];
-    for number in &scored.found {
-        if let Some(file) = table.chunks.file(*number) {
-            best[file as usize].add(*number, scored.scores[*number as usize]);
+    let files = table.chunks.files();
+    scored.each_range(|first, scores| {
+        let files = files.get(first as usize..).unwrap_or_default();
+        for ((chunk, score), file) in (first..).zip(scores).zip(files) {
+            // Some scores are of files that take no part, or are gone.
+            let takes_part = takes_part.get(*file as usize).is_some_and(|takes_part| *takes_part);
+            if takes_part && *score > 0.0 {
+                best[*file as usize].add(chunk, *score);
+            }
         }
-    }
+    });
     best
 }
 
 fn means(best: &[Best]) -> Vec<f32> {
-    let mean = |best: &Best| match best.n_chunks {
+    let mean = |best: &Best| match best.chunks().count() {
         0 => 0.0,
-        n_chunks => best.chunks().iter().map(|(_, score)| score).sum::<f32>() / n_chunks as f32,
+        n_chunks => best.chunks().map(|(_, score)| score).sum::<f32>() / n_chunks as f32,
     };
     best.iter().map(mean).collect()
 }

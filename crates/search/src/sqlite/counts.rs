@@ -53,6 +53,11 @@ impl Numbers {
             *self = Self::default();
         }
         let readers = searcher.segment_readers();
+        if self.places.is_empty() {
+            let n_chunks = readers.iter().map(|reader| reader.max_doc() as usize).sum();
+            self.places.reserve_exact(n_chunks);
+            self.table.reserve_chunks(n_chunks);
+        }
         let gone = |id: &SegmentId| !readers.iter().any(|reader| reader.segment_id() == *id);
         for id in self.segments.keys().copied().filter(gone).collect::<Vec<_>>() {
             let Some(segment) = self.segments.remove(&id) else { continue };
@@ -75,8 +80,8 @@ impl Numbers {
         Ok(())
     }
 
-    fn number(&mut self, id: i64, path: &str) -> u32 {
-        let number = self.table.add_file(path);
+    fn number(&mut self, id: i64, path: &Arc<str>) -> u32 {
+        let number = self.table.add_shared_file(path);
         self.ids.resize(self.table.paths.len(), u32::MAX);
         self.ids[number as usize] = short(id);
         number
@@ -102,10 +107,10 @@ impl Numbers {
                 None => ChunkWords::default(),
                 file => ChunkWords {
                     file,
-                    symbol: symbol.fieldnorm(doc),
-                    path: path.fieldnorm(doc),
-                    content: content.fieldnorm(doc),
-                    stem: stem.fieldnorm(doc),
+                    symbol: words(symbol.fieldnorm(doc)),
+                    path: words(path.fieldnorm(doc)),
+                    content: words(content.fieldnorm(doc)),
+                    stem: words(stem.fieldnorm(doc)),
                 },
             });
         }
@@ -113,6 +118,13 @@ impl Numbers {
         self.segments.insert(reader.segment_id(), segment);
         Ok(())
     }
+}
+
+/// What is not farther away is mostly in the next block, which is had sooner without looking for it.
+const FAR: u32 = 128;
+
+fn words(count: u32) -> u16 {
+    u16::try_from(count).unwrap_or(u16::MAX)
 }
 
 /// One snapshot that can be counted in.
@@ -139,8 +151,20 @@ impl WordCounts for Counts {
                 .map_err(|error| StoreError::Unavailable(format!("word index: {error}")))?;
             let Some(mut postings) = postings else { continue };
             while !postings.docs().is_empty() {
-                each(segment.base, postings.docs(), postings.freqs());
-                postings.advance();
+                let wanted = each(segment.base, postings.docs(), postings.freqs());
+                let (first, last) = (postings.docs().first().copied(), postings.docs().last().copied());
+                // What is passed by is not even unpacked.
+                match wanted.checked_sub(segment.base).filter(|wanted| *wanted > last.unwrap_or(0) + FAR) {
+                    Some(wanted) if wanted >= segment.n_chunks => break,
+                    Some(wanted) => {
+                        postings.seek(wanted);
+                        // There is no block behind the last, and that one stays.
+                        if postings.docs().first().copied() == first {
+                            break;
+                        }
+                    }
+                    None => postings.advance(),
+                }
             }
         }
         Ok(())

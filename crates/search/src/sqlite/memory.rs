@@ -257,7 +257,7 @@ impl Memory {
         if let Some(known) = &*slot {
             return Ok(Arc::clone(known));
         }
-        let mut vectors = Vectors::read(db)?;
+        let mut vectors = Vectors::read(db, self.n_chunks)?;
         for entry in self.files.values() {
             add_vectors(&mut vectors, db, entry)?;
         }

@@ -7,6 +7,7 @@ mod damage;
 mod dispatch;
 mod families;
 mod graph;
+mod places;
 mod receivers;
 mod resolution;
 mod sequences;

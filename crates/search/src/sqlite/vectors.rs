@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::row;
-use super::schema::store_error;
+use super::schema::{meta, store_error};
 use crate::embed::Quantised;
 use crate::store::StoreError;
 use block::{Asked, Block, ROWS};
@@ -39,7 +39,7 @@ pub(super) struct Vectors {
     n_whole: usize,
     n_rows: u32,
     /// The keys of the first rows, sorted: a key's place is its row.
-    sorted: Arc<[u64]>,
+    sorted: Arc<Vec<u64>>,
     /// The keys of the rows that came later, and the rows by them.
     later: Vec<u64>,
     by_key: HashMap<u64, u32>,
@@ -58,12 +58,14 @@ struct Use {
 }
 
 impl Vectors {
-    /// Reads all rows of a generation; the chunks are told afterwards.
-    pub(super) fn read(db: &Connection) -> Result<Self, StoreError> {
-        Self::read_with(db, WHOLE)
+    /// Reads all rows of a generation; the chunks, of which there are so many, are told afterwards.
+    pub(super) fn read(db: &Connection, n_chunks: usize) -> Result<Self, StoreError> {
+        let mut vectors = Self::read_with(db, WHOLE, n_chunks)?;
+        vectors.uses.reserve_exact(n_chunks);
+        Ok(vectors)
     }
 
-    fn read_with(db: &Connection, n_whole: usize) -> Result<Self, StoreError> {
+    fn read_with(db: &Connection, n_whole: usize, n_chunks: usize) -> Result<Self, StoreError> {
         let mut query = db.prepare("SELECT key, value FROM vectors ORDER BY key").map_err(store_error)?;
         let mut rows = query.query([]).map_err(store_error)?;
         let mut vectors = Self {
@@ -77,7 +79,11 @@ impl Vectors {
             newest: Vec::new(),
             uses: Vec::new(),
         };
-        let mut keys = Vec::new();
+        // About so many: room for twice as many would be kept, and what was too small be left behind.
+        let n_rows =
+            usize::try_from(meta::<i64>(db, "n_vectors")?.unwrap_or(0)).unwrap_or(0).min(n_chunks * 2);
+        let mut keys = Vec::with_capacity(n_rows);
+        vectors.newest.reserve_exact(n_rows);
         while let Some(found) = rows.next().map_err(store_error)? {
             let key = found.get_ref(0).map_err(store_error)?.as_blob().ok().and_then(row::key_from_bytes);
             let value = found.get_ref(1).map_err(store_error)?.as_blob().ok();
@@ -86,7 +92,7 @@ impl Vectors {
                 vectors.push(value);
             }
         }
-        vectors.sorted = keys.into();
+        vectors.sorted = Arc::new(keys);
         Ok(vectors)
     }
 

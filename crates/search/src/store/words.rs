@@ -9,7 +9,8 @@ pub use file_name::{FileName, PathKind};
 pub use table::{ChunkWords, Chunks, FileWords, WordTable};
 
 /// Takes chunks that have a word, many at a time: a number, what is added to it for each chunk, and how often each has it.
-pub type EachBlock<'a> = dyn FnMut(u32, &[u32], &[u32]) + 'a;
+/// Gives the number from which on others are wanted; those before may be given all the same.
+pub type EachBlock<'a> = dyn FnMut(u32, &[u32], &[u32]) -> u32 + 'a;
 
 /// Counts words in one snapshot.
 pub trait WordCounts: Sync {
@@ -29,6 +30,7 @@ pub trait WordCounts: Sync {
     ) -> Result<(), StoreError> {
         self.blocks(field, word, &mut |base, chunks, times| {
             chunks.iter().zip(times).for_each(|(chunk, times)| each(base + chunk, *times));
+            0
         })
     }
 

@@ -51,11 +51,15 @@ fn rows(kind: Kind, dimension: usize, n_rows: usize) -> Vec<Quantised> {
     (0..n_rows).map(|_| row()).collect()
 }
 
+const TABLES: &str = "
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+    CREATE TABLE vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+";
+
 /// The rows as a generation has them, in the order of their keys; each is the only chunk of a file.
 fn stored(rows: &[Quantised], n_whole: usize) -> (Connection, Vectors) {
     let db = Connection::open_in_memory().unwrap();
-    db.execute_batch("CREATE TABLE vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
-        .unwrap();
+    db.execute_batch(TABLES).unwrap();
     let key = |at: usize| ((at as u64 * 3 + 1).swap_bytes(), at as u64);
     let put = |at: usize| {
         let key = row::key_bytes(key(at));
@@ -64,7 +68,7 @@ fn stored(rows: &[Quantised], n_whole: usize) -> (Connection, Vectors) {
     // The last few come later, as with a sync.
     let n_first = rows.len() - rows.len() / 10;
     (0..n_first).for_each(put);
-    let mut vectors = Vectors::read_with(&db, n_whole).unwrap();
+    let mut vectors = Vectors::read_with(&db, n_whole, rows.len()).unwrap();
     (n_first..rows.len()).for_each(put);
     for at in 0..rows.len() {
         assert!(vectors.add(&db, at as i64, &[row::short_key(key(at))]).unwrap());

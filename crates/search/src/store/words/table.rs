@@ -47,18 +47,15 @@ pub struct FileWords {
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Chunks {
     files: Vec<u32>,
-    symbol: Vec<u32>,
-    path: Vec<u32>,
-    content: Vec<u32>,
-    stem: Vec<u32>,
-    /// The lowest and the highest file of each so many chunks, those that are gone by now included.
-    ranges: Vec<(u32, u32)>,
+    symbol: Vec<u16>,
+    path: Vec<u16>,
+    content: Vec<u16>,
+    stem: Vec<u16>,
+    /// Where chunks of another file begin, and of which; those that are gone by now included.
+    runs: Vec<(u32, u32)>,
 }
 
 impl Chunks {
-    /// How many chunks that follow each other have one entry in `ranges`.
-    const RANGE: usize = 128;
-
     /// The file of a chunk that is gone.
     pub const NO_FILE: u32 = u32::MAX;
 
@@ -82,38 +79,34 @@ impl Chunks {
         &self.files
     }
 
-    /// The lowest and the highest number that the files of these chunks and of their neighbours have; none where they are
-    /// many.
-    pub fn files_between(&self, first: u32, last: u32) -> Option<(u32, u32)> {
-        const MOST: usize = 8;
-        let ranges = self.ranges.get(first as usize / Self::RANGE..=last as usize / Self::RANGE)?;
-        let widest = |left: (u32, u32), right: &(u32, u32)| (left.0.min(right.0), left.1.max(right.1));
-        (ranges.len() <= MOST).then(|| ranges.iter().fold((u32::MAX, 0), widest))
+    /// Chunks that follow each other and have one file, or had: their numbers and the file's. Most files have one such run.
+    pub fn runs(&self) -> impl Iterator<Item = (std::ops::Range<u32>, u32)> + '_ {
+        let ends = self.runs.iter().skip(1).map(|(first, _)| *first);
+        let runs = self.runs.iter().zip(ends.chain(std::iter::once(next(self.files.len()))));
+        runs.map(|((first, file), end)| (*first..end, *file))
     }
 
     /// How many words the path of each has.
-    pub fn path(&self) -> &[u32] {
+    pub fn path(&self) -> &[u16] {
         &self.path
     }
 
     /// How many words the text of each has.
-    pub fn content(&self) -> &[u32] {
+    pub fn content(&self) -> &[u16] {
         &self.content
     }
 
     /// How many stems the text of each has.
-    pub fn stem(&self) -> &[u32] {
+    pub fn stem(&self) -> &[u16] {
         &self.stem
     }
 
     fn push(&mut self, chunk: ChunkWords) {
-        if self.files.len().is_multiple_of(Self::RANGE) {
-            self.ranges.push((u32::MAX, 0));
+        let file = chunk.file.unwrap_or(Self::NO_FILE);
+        if self.runs.last().is_none_or(|(_, last)| *last != file) {
+            self.runs.push((next(self.files.len()), file));
         }
-        if let (Some(file), Some(range)) = (chunk.file, self.ranges.last_mut()) {
-            *range = (range.0.min(file), range.1.max(file));
-        }
-        self.files.push(chunk.file.unwrap_or(Self::NO_FILE));
+        self.files.push(file);
         self.symbol.push(chunk.symbol);
         self.path.push(chunk.path);
         self.content.push(chunk.content);
@@ -137,19 +130,19 @@ impl Chunks {
     }
 }
 
-/// One chunk's sizes.
+/// One chunk's sizes. A chunk is a few thousand letters: what is longer counts as the most that there is room for.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkWords {
     /// The number of its file.
     pub file: Option<u32>,
     /// Words of its labels.
-    pub symbol: u32,
+    pub symbol: u16,
     /// Words of its path.
-    pub path: u32,
+    pub path: u16,
     /// Words of its text.
-    pub content: u32,
+    pub content: u16,
     /// Stems of its text.
-    pub stem: u32,
+    pub stem: u16,
 }
 
 impl WordTable {
@@ -171,11 +164,29 @@ impl WordTable {
 
     /// The number of the file at a path; a new one when it has none.
     pub fn add_file(&mut self, path: &str) -> u32 {
+        self.number_of(path, || path.into())
+    }
+
+    /// The same of a path that somebody else keeps as well.
+    pub fn add_shared_file(&mut self, path: &Arc<str>) -> u32 {
+        self.number_of(path, || Arc::clone(path))
+    }
+
+    /// Makes room for so many chunks at once, not by doubling what is there over and over.
+    pub fn reserve_chunks(&mut self, n_chunks: usize) {
+        let Chunks { files, symbol, path, content, stem, runs: _ } = &mut self.chunks;
+        files.reserve_exact(n_chunks);
+        for sizes in [symbol, path, content, stem] {
+            sizes.reserve_exact(n_chunks);
+        }
+    }
+
+    fn number_of(&mut self, path: &str, kept: impl FnOnce() -> Arc<str>) -> u32 {
         if let Some(number) = self.numbers.get(path) {
             return *number;
         }
         let number = next(self.paths.len());
-        let path: Arc<str> = path.into();
+        let path = kept();
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let n_folders = next(self.folders.len());
         let folder = match self.folders.get(folder) {
@@ -194,10 +205,10 @@ impl WordTable {
     pub fn add_chunk(&mut self, chunk: ChunkWords) {
         if let Some(file) = chunk.file.and_then(|file| self.files.get_mut(file as usize)) {
             file.n_chunks += 1;
-            file.symbol += chunk.symbol;
-            file.path = chunk.path;
-            file.content += chunk.content;
-            file.stem += chunk.stem;
+            file.symbol += u32::from(chunk.symbol);
+            file.path = u32::from(chunk.path);
+            file.content += u32::from(chunk.content);
+            file.stem += u32::from(chunk.stem);
         }
         self.chunks.push(chunk);
     }
@@ -207,9 +218,9 @@ impl WordTable {
         let Some(gone) = self.chunks.take(chunk) else { return };
         if let Some(file) = gone.file.and_then(|file| self.files.get_mut(file as usize)) {
             file.n_chunks -= 1;
-            file.symbol -= gone.symbol;
-            file.content -= gone.content;
-            file.stem -= gone.stem;
+            file.symbol -= u32::from(gone.symbol);
+            file.content -= u32::from(gone.content);
+            file.stem -= u32::from(gone.stem);
         }
     }
 }
@@ -223,28 +234,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_neighbouring_chunks_lie_between_two() {
+    fn chunks_of_one_file_that_follow_each_other_are_one_run() {
         let mut table = WordTable::default();
-        assert_eq!(table.chunks.files_between(0, 0), None);
-        for at in 0..2000_u32 {
-            let file = table.add_file(&format!("{}.rs", at / 10));
-            table.add_chunk(ChunkWords { file: Some(file).filter(|_| at != 500), ..ChunkWords::default() });
+        assert_eq!(table.chunks.runs().count(), 0);
+        let files: Vec<u32> = ["a.rs", "b.rs"].map(|path| table.add_file(path)).into();
+        for file in [Some(0), Some(0), Some(1), None, Some(1), Some(0)] {
+            let file = file.map(|at: usize| files[at]);
+            table.add_chunk(ChunkWords { file, ..ChunkWords::default() });
         }
         table.remove_chunk(0);
-        for (first, last) in [(0, 0), (5, 300), (499, 501), (1999, 1999)] {
-            let (lowest, highest) = table.chunks.files_between(first, last).unwrap();
-            let between = (first..=last).filter_map(|chunk| table.chunks.file(chunk));
-            assert!(between.clone().all(|file| (lowest..=highest).contains(&file)), "{first}-{last}");
-            assert!(highest - lowest <= (last - first) / 10 + 26, "{first}-{last}: {lowest}-{highest}");
-        }
-        assert_eq!(table.chunks.files_between(0, 1999), None, "so many say nothing");
-        assert_eq!(table.chunks.files_between(1999, 5000), None);
+        let runs: Vec<_> = table.chunks.runs().collect();
+        let none = Chunks::NO_FILE;
+        assert_eq!(runs, [(0..2, 0), (2..3, 1), (3..4, none), (4..5, 1), (5..6, 0)]);
     }
 
     #[test]
     fn a_file_that_comes_back_has_its_number_and_only_its_new_words() {
         let mut table = WordTable::default();
-        let chunk = |file: u32, content: u32| ChunkWords {
+        let chunk = |file: u32, content: u16| ChunkWords {
             file: Some(file),
             symbol: 1,
             path: 2,
