@@ -26,9 +26,9 @@ use nearest::Nearest;
 
 /// No chunk.
 const NONE: u32 = u32::MAX;
-/// The first so many blocks are kept whole, 131,072 rows: most repositories have fewer chunks, and their searches never read
+/// The first so many blocks are kept whole, 65,536 rows: most repositories have fewer chunks, and their searches never read
 /// a row from the database.
-const WHOLE: usize = 64;
+const WHOLE: usize = 32;
 
 /// The rows, and the chunks that have them.
 #[derive(Clone)]
